@@ -1,0 +1,16 @@
+# Every target calls course.py, which works on every system: on Windows type `py course.py NAME`.
+PYTHON ?= python3
+PORT ?=
+ARGS ?=
+
+TARGETS = help lab test setup refresh images requirements clean
+MISSING = There is no program $(PYTHON) here: install Python 3.11 or newer, or name yours, for example \`make lab PYTHON=python3.12\`.
+
+.DEFAULT_GOAL = help
+.PHONY: $(TARGETS)
+
+lab: OPTIONS = $(if $(PORT),--port "$(PORT)")
+
+$(TARGETS):
+	@command -v "$(PYTHON)" >/dev/null 2>&1 || { echo "$(MISSING)" >&2; exit 1; }; \
+	exec "$(PYTHON)" course.py $@ $(OPTIONS) $(ARGS)

@@ -1,0 +1,358 @@
+"""The one entry point of the course, on every system: ``python3 course.py help`` lists the commands.
+
+It needs nothing but Python.  It keeps the course's packages in the folder ``.venv`` beside this file.
+Its syntax must stay readable for Python 2.7, so that an old Python can say in words that it is too old.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+NEEDED = (3, 11)
+ROOT = os.path.dirname(os.path.abspath(__file__))
+WINDOWS = os.name == "nt"
+COURSE = "requirements.txt"
+TEST = "requirements-test.txt"  # holds all of COURSE, in the same versions
+UNFINISHED = "unfinished"  # this file lies in .venv while an installation runs
+FULL_DISK = "The disk is full: free about 1 GB and run the same command again."
+FULL_DISK_SIGNS = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
+OFFLINE_SIGNS = ("connection broken by", "connection error", "ConnectionError", "ConnectTimeout", "ReadTimeout")
+OFFLINE_SIGNS += ("Max retries exceeded", "Failed to establish", "name resolution", "ProxyError")
+# JupyterLab asks for news and for a newer version unless these settings say no.
+LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+
+
+class StopError(Exception):
+    """Something that the reader can put right: the message says how."""
+
+
+def stop(sentence):
+    """End the command with one sentence."""
+    raise StopError(sentence)
+
+
+def say(line):
+    """Print a line at once, before any program that follows prints its own."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def typed(make, plain):
+    """Give the form of a command that people type on this system."""
+    return "`py %s`" % plain if WINDOWS else "`make %s`" % make
+
+
+def inside(*parts):
+    """Give a path inside the folder .venv."""
+    return os.path.join(ROOT, ".venv", *parts)
+
+
+def python():
+    """Give the path of the Python in .venv."""
+    return inside("Scripts", "python.exe") if WINDOWS else inside("bin", "python")
+
+
+def run(*arguments, **options):
+    """Run the Python of .venv in the course's folder and give its exit code; wait for it even on Ctrl-C."""
+    environment = dict(os.environ, VIRTUAL_ENV=inside(), PIP_USER="0")
+    environment["PATH"] = os.pathsep.join([os.path.dirname(python()), os.environ.get("PATH", os.defpath)])
+    environment["JUPYTER_CONFIG_DIR"] = inside("jupyter")  # the learner's own Jupyter settings stay out of it
+    for name in ("PYTHONHOME", "PYTHONPATH"):
+        environment.pop(name, None)
+    command = [python()]
+    command.extend(arguments)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, **options)
+    interrupted = False
+    while process.poll() is None:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return process.returncode
+
+
+# --- setting up ---------------------------------------------------------------------------------------
+
+
+def venv_version():
+    """Ask .venv for its Python version; give "" if it has none, a broken one or one that is too old."""
+    code = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
+    try:
+        said = subprocess.check_output([python(), "-I", "-S", "-c", code], stderr=subprocess.DEVNULL)
+        with open(inside("pyvenv.cfg")) as settings:
+            made_with = re.search(r"^version\w* *= *(\d+\.\d+)\.", settings.read(), re.MULTILINE)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    version = said.decode("ascii").strip()
+    same = made_with and version.startswith(made_with.group(1) + ".")
+    return version if same and tuple(map(int, version.split("."))) >= NEEDED else ""
+
+
+def stamp(name, version):
+    """Give what identifies an installation of the requirements file `name`."""
+    digest = hashlib.sha256(("%s %s" % (version, ROOT)).encode("utf-8"))
+    for part in (name, "pyproject.toml"):
+        with open(os.path.join(ROOT, part), "rb") as contents:
+            digest.update(contents.read())
+    return digest.hexdigest()
+
+
+def installed(name, version):
+    """Tell whether .venv holds exactly what the requirements file `name` asks for."""
+    if not version or not os.path.exists(inside(name + ".stamp")):
+        return False
+    with open(inside(name + ".stamp")) as found:
+        return found.read() == stamp(name, version)
+
+
+def explain(text, otherwise):
+    """Stop with what went wrong, judging from the words that a program left behind."""
+    if any(sign in text for sign in FULL_DISK_SIGNS) or shutil.disk_usage(ROOT).free < 10**7:
+        stop(FULL_DISK)
+    if any(sign in text for sign in OFFLINE_SIGNS):
+        os.remove(inside(UNFINISHED))  # pip fetches everything before it installs anything: .venv is whole
+        how = "connect to the network and run the same command again (details: .venv/install.log)."
+        stop("Could not reach the package index: " + how)
+    lines = text.strip().splitlines()[-5:]
+    stop("\n  ".join([otherwise] + lines))  # noqa: RUF005
+
+
+def make_venv():
+    """Make .venv anew, and never remove a folder that is not a virtual environment."""
+    try:
+        import venv  # noqa: F401
+        from ensurepip import version  # noqa: F401
+    except ImportError:
+        this = "%d.%d" % sys.version_info[:2]
+        how = "install it (Debian and Ubuntu: `sudo apt install python%s-venv`) and run the same command again."
+        stop("This Python %s lacks its venv module: %s" % (this, how % this))
+    if os.path.lexists(inside()):
+        names = os.listdir(inside()) if os.path.isdir(inside()) else ["a file"]
+        if names and "pyvenv.cfg" not in names and UNFINISHED not in names:
+            stop(".venv exists but is no virtual environment: move it away and run the same command again.")
+        shutil.rmtree(inside())
+    os.mkdir(inside())
+    open(inside(UNFINISHED), "w").close()
+    command = [sys.executable, "-m", "venv", inside()]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = process.communicate()[0].decode("utf-8", "replace")
+    if process.returncode:
+        explain(text, "The folder .venv could not be made; Python says:")
+
+
+def set_up(name):
+    """Make .venv hold what the requirements file `name` asks for; do nothing if it already does."""
+    version = venv_version()
+    if installed(name, version):
+        return
+    if not version or os.path.exists(inside(UNFINISHED)) or run("-c", "import pip", stderr=subprocess.DEVNULL):
+        make_venv()
+    say("Installing the course's packages (once, about a minute) ...")
+    open(inside(UNFINISHED), "w").close()
+    done = (COURSE, TEST) if name == TEST else (COURSE,)
+    for old in (COURSE, TEST):
+        if os.path.exists(inside(old + ".stamp")):
+            os.remove(inside(old + ".stamp"))
+    with open(inside("install.log"), "wb") as log:
+        pip = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", name]
+        failed = run(*pip, stdout=log, stderr=subprocess.STDOUT)
+    if failed:
+        with open(inside("install.log"), "rb") as log:
+            text = log.read().decode("utf-8", "replace")
+        explain(text, "The packages could not be installed (details: .venv/install.log); pip says:")
+    settings = inside("share", "jupyter", "lab", "settings")
+    if not os.path.isdir(settings):
+        os.makedirs(settings)
+    with open(os.path.join(settings, "overrides.json"), "w") as overrides:
+        json.dump(LAB_SETTINGS, overrides, indent=2)
+    for new in done:
+        with open(inside(new + ".stamp"), "w") as found:
+            found.write(stamp(new, venv_version()))
+    os.remove(inside(UNFINISHED))
+
+
+# --- the commands -------------------------------------------------------------------------------------
+
+
+START = "notebooks/00-start-here.ipynb"  # on the learner's desk
+
+
+def free_port(text):
+    """Check that a port is a number that a program can use, and that no other program uses it."""
+    if not re.match("[0-9]{4,5}$", text) or not 1024 <= int(text) <= 65535:
+        example = typed("lab PORT=8889", "course.py lab --port 8889")
+        stop("The port must be a whole number from 1024 to 65535, not '%s': for example %s." % (text, example))
+    port = int(text)
+    probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        probe.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR), 1)
+        probe.bind(("127.0.0.1", port))
+    except OSError:
+        other = port + 1 if port < 65535 else 8888
+        how = typed("lab PORT=%d" % other, "course.py lab --port %d" % other)
+        why = "perhaps the course is already open in another window"
+        stop("Port %d is taken (%s): stop that program, or take another port with %s." % (port, why, how))
+    finally:
+        probe.close()
+    return port
+
+
+def desk():
+    """Give the folder of the learner's own copies, made by `python -m attnlib desk`."""
+    return os.path.abspath(os.environ.get("ATTNLIB_DESK") or os.path.join(ROOT, "work"))
+
+
+def lab_arguments(port):
+    """Give the arguments with which the Python of .venv opens the desk."""
+    settings = [
+        "ServerApp.ip=127.0.0.1",
+        "ServerApp.port=%d" % port,
+        "ServerApp.port_retries=0",
+        "ServerApp.root_dir=" + desk(),
+        "ServerApp.answer_yes=True",  # Ctrl-C stops it without a question
+        "Application.log_level=WARN",
+        "LabApp.default_url=/lab/tree/" + START,
+        "LabApp.extension_manager=readonly",  # the other one asks the package index for newer versions
+        "LanguageServerManager.autodetect=False",  # it would start other programs that it finds
+    ]
+    arguments = ["-m", "jupyterlab"]
+    arguments.extend("--" + setting for setting in settings)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--allow-root")
+    return arguments
+
+
+def lab(arguments):
+    """Open the course in the browser."""
+    port = "8888"
+    browser = []
+    while arguments:
+        option = arguments.pop(0)
+        if option == "--no-browser":
+            browser = [option]
+        elif option == "--port":
+            port = arguments.pop(0) if arguments else ""
+        elif option.startswith("--port="):
+            port = option[len("--port=") :]
+        else:
+            stop("The command lab knows --port NUMBER and --no-browser, but not '%s'." % option)
+    port = free_port(port)
+    set_up(COURSE)
+    if run("-m", "attnlib", "desk", "--quiet"):
+        return 1  # it has said why
+    say("Opening %s at http://127.0.0.1:%d/ : press Ctrl-C here to stop." % (START, port))
+    try:
+        return run(*(lab_arguments(port) + browser))
+    except KeyboardInterrupt:
+        return 0  # the usual way to stop it
+
+
+def check(arguments):
+    """Run the linters, the type checker and the tests, or only the tests that the arguments name."""
+    set_up(TEST)
+    tests = ["pytest", "-n", str(max(2, min(8, os.cpu_count() or 2)))]
+    if arguments:
+        return run("-m", *(tests + arguments))
+    steps = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]]
+    steps.append(tests + ["attnlib", "tests", "--cov", "--cov-report=term"])  # noqa: RUF005
+    steps.append(tests + ["notebooks"])  # noqa: RUF005  (nbval's own way to measure coverage does not work)
+    failed = []
+    for step in steps:
+        say("== " + " ".join(step))
+        if run("-m", *step):
+            failed.append(step[0])
+    say("== " + ("failed: " + ", ".join(failed) if failed else "all passed"))
+    return int(bool(failed))
+
+
+def setup(arguments):
+    """Install everything that the course needs."""
+    set_up(COURSE)
+    other = typed("setup PYTHON=python3.12", "-3.12 course.py setup")
+    say("Ready, with Python %s in .venv (for another Python: delete .venv, then %s)." % (venv_version(), other))
+    return 0
+
+
+def tool(path):
+    """Make a command of a program in tools/, which gets the command's arguments."""
+
+    def work(arguments):
+        set_up(TEST)
+        return run(path, *arguments)
+
+    return work
+
+
+def clean(arguments):
+    """Remove what tools leave behind, and nothing else."""
+    caches = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", "htmlcov")
+    for folder, subfolders, files in os.walk(ROOT):
+        for name in set(subfolders).intersection(caches):
+            shutil.rmtree(os.path.join(folder, name))
+        kept = (".git", ".venv", "work")
+        subfolders[:] = [name for name in subfolders if name not in kept and name not in caches]
+        for name in files:
+            if name == ".coverage" or name.startswith(".coverage."):
+                os.remove(os.path.join(folder, name))
+    return 0
+
+
+def usage(arguments):
+    """List the commands."""
+    say("Type `make NAME`, or on Windows `py course.py NAME`:")
+    for name, what, _ in COMMANDS:
+        say("  %-13s %s" % (name, what))
+    return 0
+
+
+# One row for each command: its name, what `help` says of it, and its function.
+COMMANDS = (
+    ("help", "list these commands", usage),
+    ("lab", "open the course (another port: make lab PORT=8889, py course.py lab --port 8889)", lab),
+    ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
+    ("setup", "install the course's packages into .venv", setup),
+    ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
+    ("images", "draw the images of the texts anew", tool("tools/images.py")),
+    ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),
+    ("clean", "remove the caches of the tools", clean),
+)
+
+
+def main(arguments):
+    """Run the command that the arguments name and give its exit code."""
+    try:
+        if sys.version_info < NEEDED:
+            found = "%d.%d.%d (%s)" % (sys.version_info[:3] + (sys.executable,))  # noqa: RUF005
+            how = typed("lab PYTHON=python3.12", "-3.12 course.py lab")
+            need = "the course needs Python %d.%d or newer" % NEEDED
+            stop("This is Python %s, but %s: install one and name it, for example %s." % (found, need, how))
+        name = arguments[0] if arguments else "help"
+        rest = arguments[2:] if arguments[1:2] == ["--"] else arguments[1:]
+        commands = dict((row[0], row[2]) for row in COMMANDS)  # noqa: C402
+        if name not in commands:
+            stop("There is no command '%s': choose one of %s." % (name, ", ".join(sorted(commands))))
+        if rest and commands[name] in (usage, setup, clean):
+            stop("The command %s takes nothing more, so leave out '%s'." % (name, " ".join(rest)))
+        return commands[name](rest)
+    except StopError as problem:
+        sentence = str(problem)
+    except KeyboardInterrupt:
+        return 130
+    except EnvironmentError as problem:
+        full = problem.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None))
+        trouble = "%s (%s)" % (problem.strerror or problem, problem.filename or "a file of the course")
+        sentence = FULL_DISK if full else "The computer refused: %s; put it right and run again." % trouble
+    sys.stderr.write(sentence + "\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
