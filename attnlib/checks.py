@@ -1,0 +1,120 @@
+"""Checks of arguments, in words that help: who complains, what was expected, what came.
+
+Every public function turns its array arguments into float arrays here, before any computing.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def as_floats(who: str, least: int = 2, /, **arrays: ArrayLike) -> list[Array]:
+    """Give the named arrays as float arrays of one dtype, with at least `least` axes.
+
+    float32 stays float32; float64 stays float64; mixed gives float64; whole numbers follow the others.
+    The arrays come back unchanged (not copied) where nothing had to be done.
+
+    >>> X, W = as_floats("demo", X=np.ones((2, 3), np.float32), W=[[1, 2], [3, 4], [5, 6]])
+    >>> X.dtype, W.dtype
+    (dtype('float32'), dtype('float32'))
+    """
+    found = [as_numbers(who, name, value) for name, value in arrays.items()]
+    floating = [array.dtype for array in found if array.dtype.kind == "f"]
+    dtype = FLOAT32 if floating and all(d == FLOAT32 for d in floating) else FLOAT64
+    for name, array in zip(arrays, found, strict=True):
+        if array.ndim < least:
+            raise ValueError(
+                f"{who}: {name} has shape {array.shape}; expected at least {least} "
+                f"{'axes: (..., n, d)' if least == 2 else 'axis: (..., n)'}"
+            )
+        if array.size == 0:
+            raise ValueError(f"{who}: {name} is empty {array.shape}; every axis needs at least one entry")
+    return [array.astype(dtype, copy=False) for array in found]
+
+
+def as_numbers(who: str, name: str, value: ArrayLike) -> Array:
+    """Give `value` as an array of float32, float64 or whole numbers, or say why it cannot be.
+
+    >>> as_numbers("demo", "X", [[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{who}: {name} is not a regular array: its rows differ in length") from error
+    if array.dtype not in (FLOAT32, FLOAT64) and array.dtype.kind not in "iu":
+        raise TypeError(f"{who}: {name} holds {array.dtype}; expected float32, float64 or whole numbers")
+    return array
+
+
+def require_finite(who: str, **arrays: Array) -> None:
+    """Refuse NaN and infinity, and say where they are.
+
+    >>> require_finite("demo", X=np.array([[1.0, np.nan]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: X has nan at (0, 1); expected finite numbers
+    """
+    for name, array in arrays.items():
+        # One fast product notices any NaN or infinity; only then is it worth looking for the place.
+        flat = array.ravel()
+        if not np.isfinite(np.vdot(flat, flat)) and not np.isfinite(array).all():
+            where = first_true(~np.isfinite(array))
+            raise ValueError(f"{who}: {name} has {array[where]} at {where}; expected finite numbers")
+
+
+def require_bounded(who: str, what: str, bound: float, dtype: np.dtype[Any], advice: str) -> None:
+    """Refuse input whose result could not be held by `dtype`.
+
+    >>> require_bounded("demo", "the scores", 1e39, np.dtype(np.float32), "use float64")
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: the scores could reach 1e+39, more than float32 can hold; use float64
+    """
+    if not bound <= float(np.finfo(dtype).max) / 4:  # a quarter: room for rounding, and for sums of two
+        raise ValueError(f"{who}: {what} could reach {bound:.0e}, more than {dtype} can hold; {advice}")
+
+
+def as_count(who: str, name: str, value: Any, least: int = 1) -> int:
+    """Give `value` as a Python int of at least `least`.
+
+    >>> as_count("demo", "n", np.int64(3))
+    3
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected a whole number") from None
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{who}: {name} is {value!r} (bool); expected a whole number")
+    if number < least:
+        raise ValueError(f"{who}: {name} is {number}; expected at least {least}")
+    return number
+
+
+def as_flag(who: str, name: str, value: Any) -> bool:
+    """Give `value` as True or False; nothing else will do.
+
+    >>> as_flag("demo", "causal", True)
+    True
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected True or False")
+    return bool(value)
+
+
+def first_true(found: Array) -> tuple[int, ...]:
+    """Give the index of the first True of a boolean array, as plain ints.
+
+    >>> first_true(np.array([[False, False], [False, True]]))
+    (1, 1)
+    """
+    return tuple(int(i) for i in np.unravel_index(int(found.argmax()), found.shape))

@@ -1,0 +1,112 @@
+"""Bad input gets an error that names the argument, what was expected and what came. The messages are asserted."""
+
+import numpy as np
+import pytest
+
+import attnlib
+from attnlib import MultiHeadAttention, Vocabulary, attention
+
+ONE = np.ones((3, 4))
+NAN = np.array([[1.0, np.nan], [0.0, 0.0]])
+RNG = np.random.default_rng(0)
+EYE = np.eye(4)
+
+
+def heads(W_Q=EYE, W_K=EYE, W_V=EYE, W_O=EYE, num_heads=2, **options):
+    return MultiHeadAttention(W_Q, W_K, W_V, W_O, num_heads, **options)
+
+
+TABLE = [
+    # softmax
+    (lambda: attnlib.softmax(3.0), ValueError, "softmax: x has shape (); expected at least 1 axis: (..., n)"),
+    (lambda: attnlib.softmax([]), ValueError, "softmax: x is empty (0,); every axis needs at least one entry"),
+    (lambda: attnlib.softmax([[1, 2], [3]]), ValueError, "softmax: x is not a regular array: its rows differ in length"),
+    (lambda: attnlib.softmax(["a"]), TypeError, "softmax: x holds <U1; expected float32, float64 or whole numbers"),
+    (lambda: attnlib.softmax([True]), TypeError, "softmax: x holds bool; expected float32, float64 or whole numbers"),
+    (lambda: attnlib.softmax([1j]), TypeError, "softmax: x holds complex128; expected float32, float64 or whole numbers"),
+    (lambda: attnlib.softmax(np.ones(3, np.float16)), TypeError, "softmax: x holds float16; expected float32, float64 or whole numbers"),
+    (lambda: attnlib.softmax(None), TypeError, "softmax: x holds object; expected float32, float64 or whole numbers"),
+    (lambda: attnlib.softmax(ONE, axis=2), ValueError, "softmax: axis is 2, but x (3, 4) has axes 0 to 1"),
+    (lambda: attnlib.softmax(ONE, axis=-3), ValueError, "softmax: axis is -3; expected at least -2"),
+    (lambda: attnlib.softmax(ONE, axis=0.5), TypeError, "softmax: axis is 0.5 (float); expected a whole number"),
+    (lambda: attnlib.softmax(ONE, axis=True), TypeError, "softmax: axis is True (bool); expected a whole number"),
+    (lambda: attnlib.softmax(NAN), ValueError, "softmax: x has nan at (0, 1); expected finite numbers or -inf"),
+    (lambda: attnlib.softmax([0, np.inf]), ValueError, "softmax: x has inf at (1,); expected finite numbers or -inf"),
+    (lambda: attnlib.softmax_jacobian(NAN), ValueError, "softmax_jacobian: weights has nan at (0, 1); expected finite numbers"),
+    (lambda: attnlib.entropy([0.5, -0.5]), ValueError, "entropy: weights has -0.5 at (1,); expected no negative weight"),
+    # similarity
+    (lambda: attnlib.dot_products([1, 2], [[1, 2]]), ValueError, "dot_products: A has shape (2,); expected at least 2 axes: (..., n, d)"),
+    (lambda: attnlib.dot_products(ONE, ONE.T), ValueError, "dot_products: the rows of A have 4 numbers, those of B 3; they must have the same (A is (3, 4), B is (4, 3))"),
+    (lambda: attnlib.dot_products(ONE, NAN[:, [0, 1, 1, 1]]), ValueError, "dot_products: B has nan at (0, 1); expected finite numbers"),
+    (lambda: attnlib.dot_products([[1e200]], [[1e200]]), ValueError, "dot_products: the products could reach inf, more than float64 can hold; scale A or B down"),
+    (lambda: attnlib.cosine_similarity(ONE, ONE * [[1], [0], [1]]), ValueError, "cosine_similarity: row 1 of B is all zeros; it has no direction"),
+    (lambda: attnlib.cosine_similarity(np.ones((2, 3, 4)), np.ones((5, 3, 4))), ValueError, "cosine_similarity: the leading (batch or head) axes do not fit together; each pair must be equal, or one of them 1 (A is (2, 3, 4), B is (5, 3, 4))"),
+    # attention
+    (lambda: attention(np.ones(4), ONE, ONE), ValueError, "attention: Q has shape (4,); expected at least 2 axes: (..., n, d)"),
+    (lambda: attention(np.ones((2, 3)), ONE, ONE), ValueError, "attention: the queries have d_k = 3 numbers but the keys have 4; a dot product needs the same (Q is (2, 3), K is (3, 4))"),
+    (lambda: attention(ONE, np.ones((5, 4)), np.ones((4, 4))), ValueError, "attention: K has 5 keys but V has 4 values; each key needs exactly one value (K is (5, 4), V is (4, 4))"),
+    (lambda: attention(np.ones((2, 3, 4)), np.ones((5, 3, 4)), ONE), ValueError, "attention: the leading (batch or head) axes do not fit together; each pair must be equal, or one of them 1 (Q is (2, 3, 4), K is (5, 3, 4), V is (3, 4))"),
+    (lambda: attention(ONE, ONE, np.where(ONE > 0, np.inf, 0)), ValueError, "attention: V has inf at (0, 0); expected finite numbers"),
+    (lambda: attention(ONE > 0, ONE, ONE), TypeError, "attention: Q holds bool; expected float32, float64 or whole numbers"),
+    (lambda: attention(np.ones((0, 4)), ONE, ONE), ValueError, "attention: Q is empty (0, 4); every axis needs at least one entry"),
+    (lambda: attention(ONE * 1e160, ONE * 1e160, ONE), ValueError, "attention: the scores could reach inf, more than float64 can hold; scale Q or K down"),
+    (lambda: attention(np.float32(1e25) * ONE.astype(np.float32), ONE.astype(np.float32) * np.float32(1e25), ONE.astype(np.float32)), ValueError, "attention: the scores could reach 4e+50, more than float32 can hold; scale Q or K down"),
+    (lambda: attention(ONE, ONE, ONE * 1e308), ValueError, "attention: the output could reach 1e+308, more than float64 can hold; scale V down"),
+    (lambda: attention(ONE, ONE, ONE, scale=np.nan), ValueError, "attention: scale is nan; expected a finite number such as 1/√d_k"),
+    (lambda: attention(ONE, ONE, ONE, scale="big"), TypeError, "attention: scale is 'big' (str); expected one number"),
+    (lambda: attention(ONE, ONE, ONE, scale=[1, 2]), TypeError, "attention: scale is [1, 2] (list); expected one number"),
+    (lambda: attention(ONE, ONE, ONE, scale={}), TypeError, "attention: scale is {} (dict); expected one number"),
+    (lambda: attention(ONE, ONE, ONE, scale=1e308), ValueError, "attention: the scores could reach inf, more than float64 can hold; scale Q or K down"),
+    (lambda: attention(ONE, ONE, ONE, causal=1), TypeError, "attention: causal is 1 (int); expected True or False"),
+    # masks
+    (lambda: attention(ONE, ONE, ONE, np.ones((3, 3), int)), TypeError, "attention: mask holds int64; expected booleans (True = may attend) or floats (added to the scaled scores)"),
+    (lambda: attention(ONE, ONE, ONE, [[True], [True, False]]), ValueError, "attention: mask is not a regular array: its rows differ in length"),
+    (lambda: attention(ONE, ONE, ONE, np.ones(3, bool)), ValueError, "attention: mask has shape (3,); expected (n_queries, n_keys) = (3, 3), or (1, 3) to hide the same keys from all queries"),
+    (lambda: attention(ONE, ONE, ONE, True), ValueError, "attention: mask has shape (); expected (n_queries, n_keys) = (3, 3), or (1, 3) to hide the same keys from all queries"),
+    (lambda: attention(ONE, ONE, ONE, np.ones((2, 3), bool)), ValueError, "attention: mask has shape (2, 3); expected (..., n_queries, n_keys) = (3, 3)"),
+    (lambda: attention(np.ones((2, 3, 4)), ONE, ONE, np.ones((5, 3, 3), bool)), ValueError, "attention: the leading (batch or head) axes do not fit together; each pair must be equal, or one of them 1 (Q is (2, 3, 4), K is (3, 4), V is (3, 4), mask is (5, 3, 3))"),
+    (lambda: attention(ONE, ONE, ONE, np.full((3, 3), np.nan)), ValueError, "attention: mask has nan at (0, 0); expected moderate numbers or -inf"),
+    (lambda: attention(ONE, ONE, ONE, np.full((3, 3), np.inf)), ValueError, "attention: mask has inf at (0, 0); expected moderate numbers or -inf"),
+    (lambda: attention(ONE, ONE, ONE, np.full((3, 3), -1e308)), ValueError, "attention: mask has -1e+308 at (0, 0); expected moderate numbers or -inf"),
+    (lambda: attnlib.causal_mask(0), ValueError, "causal_mask: n_queries is 0; expected at least 1"),
+    (lambda: attnlib.causal_mask(2, "3"), TypeError, "causal_mask: n_keys is '3' (str); expected a whole number"),
+    (lambda: attnlib.padding_mask([1, 5], 4), ValueError, "padding_mask: lengths has 5; expected whole numbers from 0 to n = 4"),
+    (lambda: attnlib.padding_mask([-1], 4), ValueError, "padding_mask: lengths has -1; expected whole numbers from 0 to n = 4"),
+    (lambda: attnlib.padding_mask([1.0], 4), TypeError, "padding_mask: lengths holds float64; expected whole numbers"),
+    # heads
+    (lambda: attnlib.split_heads(ONE, 3), ValueError, "split_heads: 4 columns cannot be cut into 3 equal heads (X is (3, 4))"),
+    (lambda: attnlib.split_heads(ONE, 0), ValueError, "split_heads: num_heads is 0; expected at least 1"),
+    (lambda: attnlib.merge_heads(ONE), ValueError, "merge_heads: H has shape (3, 4); expected (..., num_heads, n, d)"),
+    (lambda: heads(W_Q=np.ones((2, 4, 4))), ValueError, "MultiHeadAttention: W_Q has shape (2, 4, 4); expected two axes (d_in, d_out)"),
+    (lambda: heads(W_Q=np.full((4, 4), np.nan)), ValueError, "MultiHeadAttention: W_Q has nan at (0, 0); expected finite numbers"),
+    (lambda: heads(num_heads=3, num_kv_heads=2), ValueError, "MultiHeadAttention: 3 query heads cannot share 2 key/value heads evenly; num_heads must be a multiple of num_kv_heads"),
+    (lambda: heads(num_heads=3), ValueError, "MultiHeadAttention: W_Q has 4 columns, which cannot be cut into 3 equal heads (W_Q is (4, 4))"),
+    (lambda: heads(W_K=np.ones((4, 2))), ValueError, "MultiHeadAttention: each query head has d_k = 2 columns but each key head 1; they must have the same (W_Q is (4, 4), W_K is (4, 2))"),
+    (lambda: heads(W_V=np.ones((3, 4))), ValueError, "MultiHeadAttention: W_K takes rows of 4 numbers but W_V of 3; keys and values are made from the same rows (W_K is (4, 4), W_V is (3, 4))"),
+    (lambda: heads(W_O=np.ones((5, 4))), ValueError, "MultiHeadAttention: the heads side by side have 4 columns but W_O has 5 rows (W_V is (4, 4), W_O is (5, 4))"),
+    (lambda: heads()(np.ones((3, 5))), ValueError, "MultiHeadAttention: the rows of X have 5 numbers but W_Q takes 4 (X is (3, 5), W_Q is (4, 4))"),
+    (lambda: heads()(ONE, np.ones((3, 5))), ValueError, "MultiHeadAttention: the rows of context have 5 numbers but W_K takes 4 (context is (3, 5), W_K is (4, 4))"),
+    (lambda: heads()(ONE, mask=np.ones((2, 2), bool)), ValueError, "MultiHeadAttention: mask has shape (2, 2); expected (..., n_queries, n_keys) = (3, 3)"),
+    (lambda: MultiHeadAttention.from_rng(7, 4, 2), TypeError, "MultiHeadAttention.from_rng: rng is 7 (int); expected np.random.default_rng(seed)"),
+    (lambda: MultiHeadAttention.from_rng(RNG, 4, 3), ValueError, "MultiHeadAttention.from_rng: d_model = 4 cannot be cut into num_heads = 3 equal heads"),
+    # positions and tokens
+    (lambda: attnlib.sinusoidal_positions(3, 5), ValueError, "sinusoidal_positions: d_model is 5; expected an even number, one sine and one cosine each"),
+    (lambda: attnlib.embed([0, 3], ONE), ValueError, "embed: ids has 3; expected whole numbers from 0 to 2"),
+    (lambda: attnlib.embed([0.0], ONE), TypeError, "embed: ids holds float64; expected whole numbers"),
+    (lambda: attnlib.embed([0], np.ones((2, 3, 4))), ValueError, "embed: table has shape (2, 3, 4); expected two axes (size, d)"),
+    (lambda: attnlib.one_hot([-1], 3), ValueError, "one_hot: ids has -1; expected whole numbers from 0 to 2"),
+    (lambda: Vocabulary("a b"), TypeError, "Vocabulary: tokens is one text; expected a list of tokens, such as text.split()"),
+    (lambda: Vocabulary(["a", 1]), TypeError, "Vocabulary: 1 is int; every token is a str"),
+    (lambda: Vocabulary(["a", "b", "a"]), ValueError, "Vocabulary: 'a' is there twice; each token needs one id"),
+    (lambda: Vocabulary([]), ValueError, "Vocabulary: no tokens; expected at least one"),
+    (lambda: Vocabulary(["a"]).ids("a b"), ValueError, "Vocabulary.ids: 'b' is not among the 1 known tokens"),
+    (lambda: Vocabulary(["a"]).words([1]), ValueError, "Vocabulary.words: ids has 1; expected whole numbers from 0 to 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), TABLE, ids=[row[2][:60] for row in TABLE])
+def test_bad_input(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    assert str(caught.value) == message
