@@ -1,0 +1,616 @@
+"""Pictures: arrays and labels in, a Matplotlib figure out. Nothing here computes attention.
+
+One look for the whole course: query, key, value, weights and output keep one colour each; numbers stand in the
+cells; the background is white in a light and in a dark theme. A picture's text form says what it shows, with its
+main figures, so that a reader without the image, and a test that compares text, have them too.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+from numpy.typing import ArrayLike
+
+COLOURS = {
+    "query": "#0068a8",
+    "key": "#b24a00",
+    "value": "#00755a",
+    "scores": "#4d4d4d",
+    "weights": "#7a3e8e",
+    "output": "#8a5a00",
+}
+"""each idea's colour, dark enough to be read as text on white (contrast at least 4.5 : 1)"""
+
+LINES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (5, 1, 1, 1, 1, 1)))
+HATCHES = ("", "//", "..", "xx", "--", "\\\\")
+
+
+class Picture(Figure):
+    """A Matplotlib figure that says in words what it shows, and draws itself in a notebook without pyplot.
+
+    >>> picture = Picture(4, 3, "an empty page")
+    >>> picture
+    an empty page
+    >>> picture._repr_png_()[1:4]
+    b'PNG'
+    """
+
+    def __init__(self, width: float, height: float, description: str) -> None:
+        super().__init__(figsize=(width, height), dpi=110, facecolor="white", layout="constrained")
+        FigureCanvasAgg(self)
+        self.description = description
+
+    def __repr__(self) -> str:
+        """Say what the picture shows."""
+        return self.description
+
+    def _repr_png_(self) -> bytes:
+        with io.BytesIO() as file:
+            self.save(file, "png")
+            return file.getvalue()
+
+    def save(self, file: io.BytesIO | Path, kind: str) -> None:
+        """Write the picture as "png" or "svg": the same bytes each time.
+
+        >>> with io.BytesIO() as file:
+        ...     Picture(1, 1, "empty").save(file, "svg")
+        ...     print(file.getvalue()[:5])
+        b'<?xml'
+        """
+        metadata = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
+        with look():
+            self.savefig(file, format=kind, metadata=metadata)
+
+
+@cache
+def hangul_font() -> str:
+    """Give the name of a font with Hangul, registered from the package that carries it.
+
+    >>> hangul_font()
+    'NanumGothic'
+    """
+    spec = find_spec("koreanize_matplotlib")  # found, never imported: importing it fails on Python 3.12
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        raise ImportError(
+            "pictures: the package koreanize-matplotlib, which carries the Hangul font, is not installed; run "
+            "pip install -r requirements.txt"
+        )
+    fontManager.addfont(Path(next(iter(folders))) / "fonts" / "NanumGothic.ttf")
+    return "NanumGothic"
+
+
+def look() -> AbstractContextManager[None]:
+    """Give the course's settings for everything drawn inside `with look():`.
+
+    >>> with look():
+    ...     print(mpl.rcParams["font.size"])
+    12.0
+    """
+    return mpl.rc_context(
+        {
+            "font.family": ["DejaVu Sans", hangul_font()],
+            "font.size": 12.0,
+            "axes.titlesize": 13.0,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "hatch.linewidth": 0.8,
+            "lines.linewidth": 2.2,
+            "svg.hashsalt": "attnlib",
+            "svg.fonttype": "path",
+            "text.color": "#1a1a1a",
+        }
+    )
+
+
+def contrast(one: Any, other: Any) -> float:
+    """Give the contrast ratio of two colours, from 1 (the same) to 21 (black on white), as WCAG defines it.
+
+    >>> round(contrast("black", "white"))
+    21
+    """
+
+    def luminance(colour: Any) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def readable_on(colour: Any) -> str:
+    """Give black or white, whichever is easier to read on `colour`.
+
+    >>> readable_on("#7a3e8e"), readable_on("#ffffff")
+    ('white', 'black')
+    """
+    return max(("black", "white"), key=lambda ink: contrast(ink, colour))
+
+
+def shades(kind: str) -> LinearSegmentedColormap:
+    """Give the colours from white (none) to the kind's own (most); scores also go the other way, below zero.
+
+    >>> shades("weights")(0.0)[:3] == (1.0, 1.0, 1.0)
+    True
+    """
+    ends = ["#2166ac", "white", "#b35806"] if kind == "scores" else ["white", COLOURS[kind]]
+    return LinearSegmentedColormap.from_list(kind, ends, N=257)  # an odd number: 0 is exactly white
+
+
+def figure_of(number: float, digits: int) -> str:
+    """Write a number with so many decimals, and never as −0.
+
+    >>> figure_of(-0.001, 2), figure_of(0.125, 2)
+    ('0.00', '0.12')
+    """
+    return f"{round(float(number), digits) + 0.0:.{digits}f}"
+
+
+def draw_matrix(
+    axes: Axes,
+    matrix: ArrayLike,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    kind: str = "weights",
+    digits: int = 2,
+    top: float | None = None,
+) -> None:
+    """Draw a matrix as coloured cells with their numbers, the first row on top.
+
+    Parameters
+    ----------
+    axes : where to draw
+    matrix : (n, m)
+    rows, columns : n and m labels
+    kind : whose colour; "scores" also shows the sign
+    digits : decimals in the cells
+    top : the number that gets the full colour; the largest size in the matrix if not given
+
+    Examples
+    --------
+    >>> picture = Picture(3, 3, "two cells")
+    >>> draw_matrix(picture.add_subplot(), [[0.25, 0.75]], ["a"], ["b", "c"])
+    >>> [text.get_text() for text in picture.axes[0].texts]
+    ['0.25', '0.75']
+    """
+    numbers = np.asarray(matrix, dtype=float)
+    top = float(np.abs(numbers).max()) if top is None else top
+    low = -top if kind == "scores" else 0.0
+    image = axes.imshow(numbers, cmap=shades(kind), vmin=low, vmax=top or 1.0, aspect="auto")
+    for (i, j), number in np.ndenumerate(numbers):
+        ink = readable_on(image.cmap(image.norm(number)))
+        axes.text(j, i, figure_of(number, digits), ha="center", va="center", color=ink)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="#bbbbbb", linewidth=0.8)
+    axes.tick_params(which="minor", length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def heat_map(
+    matrices: Mapping[str, ArrayLike],
+    tokens: Sequence[str],
+    *,
+    keys: Sequence[str] | None = None,
+    kind: str = "weights",
+    digits: int = 2,
+    sides: tuple[str, str] = ("query (row)", "attends to key (column)"),
+) -> Picture:
+    """Draw score or weight matrices side by side: query (row) attends to key (column).
+
+    Parameters
+    ----------
+    matrices : title → (n_queries, n_keys)
+    tokens : the queries' names; also the keys', if `keys` is not given
+    keys : the keys' names
+    kind : "weights" or "scores"
+    digits : decimals in the cells
+    sides : what rows and columns are, if they are not queries and keys
+
+    Examples
+    --------
+    >>> heat_map({"weights": [[0.1, 0.9], [0.5, 0.5]]}, ["it", "cat"])
+    Heat map, query (row) attends to key (column). weights: it 0.10 0.90; cat 0.50 0.50
+    """
+    keys = tokens if keys is None else keys
+    arrays = {title: np.asarray(matrix, dtype=float) for title, matrix in matrices.items()}
+    spoken = [
+        f"{title}: "
+        + "; ".join(
+            f"{token} " + " ".join(f"{x:.{digits}f}" for x in row)
+            for token, row in zip(tokens, array, strict=True)
+        )
+        for title, array in arrays.items()
+    ]
+    description = f"Heat map, {' '.join(sides)}. " + ". ".join(spoken)
+    with look():
+        width = 1.6 + max(0.85 * len(keys), 2.2)
+        picture = Picture(width * len(arrays), 1.5 + 0.62 * len(tokens), description)
+        top = max(float(np.abs(array).max()) for array in arrays.values())
+        for axes, (title, array) in zip(
+            picture.subplots(1, len(arrays), squeeze=False)[0], arrays.items(), strict=True
+        ):
+            draw_matrix(axes, array, tokens, keys, kind=kind, digits=digits, top=top)
+            axes.set_title(title)
+            axes.set_xlabel(sides[1], color=COLOURS["key"])
+            axes.set_ylabel(sides[0], color=COLOURS["query"])
+    return picture
+
+
+def bars(
+    groups: Mapping[str, ArrayLike],
+    labels: Sequence[str],
+    *,
+    colours: Sequence[str] | None = None,
+    digits: int = 2,
+    ylabel: str = "",
+) -> Picture:
+    """Draw one small bar chart per group, side by side, with the number at each bar.
+
+    Parameters
+    ----------
+    groups : title → (n,) numbers
+    labels : n names under the bars
+    colours : one kind of `COLOURS` per group; weights if not given
+
+    Examples
+    --------
+    >>> bars({"scores": [1, -1], "weights": [0.88, 0.12]}, ["a", "b"])
+    Bars. scores: a 1.00, b -1.00. weights: a 0.88, b 0.12
+    """
+    kinds = ["weights"] * len(groups) if colours is None else list(colours)
+    arrays = {title: np.asarray(values, dtype=float) for title, values in groups.items()}
+    spoken = [
+        f"{title}: "
+        + ", ".join(f"{label} {figure_of(x, digits)}" for label, x in zip(labels, values, strict=True))
+        for title, values in arrays.items()
+    ]
+    with look():
+        width = max(2.6, 0.75 * len(labels) + 1.1)
+        picture = Picture(width * len(arrays), 3.2, "Bars. " + ". ".join(spoken))
+        subplots = picture.subplots(1, len(arrays), squeeze=False)[0]
+        for place, (axes, (title, values), kind) in enumerate(zip(subplots, arrays.items(), kinds, strict=True)):
+            drawn = axes.bar(
+                labels,
+                values,
+                color=COLOURS[kind],
+                hatch=HATCHES[place % len(HATCHES)],
+                edgecolor="white",
+                width=0.72,
+            )
+            axes.bar_label(drawn, [figure_of(x, digits) for x in values], padding=3)
+            axes.axhline(0, color="#1a1a1a", linewidth=0.8)
+            axes.margins(y=0.18)
+            axes.set_title(title)
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.tick_params(axis="x", length=0)
+        subplots[0].set_ylabel(ylabel)
+    return picture
+
+
+def curves(
+    x: ArrayLike,
+    lines: Mapping[str, ArrayLike],
+    *,
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    colours: Sequence[str] | None = None,
+    log: str = "",
+    marks: bool = False,
+) -> Picture:
+    """Draw lines over a common x axis, told apart by colour, dash and a label at their end.
+
+    Parameters
+    ----------
+    x : (n,)
+    lines : label → (n,)
+    log : which axes are logarithmic: "", "x", "y" or "xy"
+    marks : also mark the measured points
+
+    Examples
+    --------
+    >>> curves([0, 1], {"line": [0.0, 2.0]}, xlabel="x", ylabel="y")
+    Curves of y against x, from x = 0 to 1. line: 0 to 2
+    """
+    xs = np.asarray(x, dtype=float)
+    ys = {label: np.asarray(values, dtype=float) for label, values in lines.items()}
+    spoken = [f"{label}: {values[0]:.4g} to {values[-1]:.4g}" for label, values in ys.items()]
+    description = f"Curves of {ylabel} against {xlabel}, from {xlabel} = {xs[0]:g} to {xs[-1]:g}. " + ". ".join(
+        spoken
+    )
+    kinds = list(COLOURS) if colours is None else list(colours)
+    with look():
+        picture = Picture(7.2, 3.8, description)
+        axes = picture.add_subplot()
+        for place, (label, values) in enumerate(ys.items()):
+            axes.plot(
+                xs,
+                values,
+                color=COLOURS[kinds[place % len(kinds)]],
+                linestyle=LINES[place % len(LINES)],
+                marker="o" if marks else None,
+                label=label,
+            )
+        axes.set_xscale("log" if "x" in log else "linear")
+        axes.set_yscale("log" if "y" in log else "linear")
+        if marks:
+            axes.set_xticks(xs, [f"{number:g}" for number in xs])
+            axes.set_xticks([], minor=True)
+        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        axes.grid(color="#dddddd", linewidth=0.8)
+        if len(ys) > 1:
+            axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=3.2)
+    return picture
+
+
+def box(axes: Axes, x: float, y: float, width: float, height: float, text: str, colour: str) -> None:
+    """Draw a box with rounded corners, its text inside, around the point (x, y).
+
+    >>> axes = Picture(2, 2, "a box").add_subplot()
+    >>> box(axes, 0.5, 0.5, 0.4, 0.2, "softmax", "#7a3e8e")
+    >>> axes.texts[0].get_text()
+    'softmax'
+    """
+    axes.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            facecolor="white",
+            edgecolor=colour,
+            linewidth=2,
+        )
+    )
+    axes.text(x, y, text, ha="center", va="center", color=colour, linespacing=1.35)
+
+
+def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw an arrow from one point to another.
+
+    >>> axes = Picture(2, 2, "an arrow").add_subplot()
+    >>> arrow(axes, (0, 0), (1, 1))
+    >>> len(axes.patches)
+    1
+    """
+    axes.add_patch(
+        FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color="#4d4d4d", linewidth=1.4)
+    )
+
+
+def blank(width: float, height: float, description: str) -> tuple[Picture, Axes]:
+    """Give a picture with one unframed drawing area, 1 unit = 1 inch.
+
+    >>> picture, axes = blank(3, 2, "nothing yet")
+    >>> len(axes.texts)
+    0
+    """
+    picture = Picture(width, height, description)
+    picture.set_layout_engine("none")
+    axes = picture.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.set_axis_off()
+    return picture, axes
+
+
+def course_map(chapters: Sequence[tuple[str, str]], per_row: int = 5) -> Picture:
+    """Draw the chapters as boxes in reading order, row by row.
+
+    Parameters
+    ----------
+    chapters : (number, short title) each; a line break in a title is kept
+
+    Examples
+    --------
+    >>> course_map([("00", "Start"), ("05", "Softmax")])
+    Map of the course, in reading order: 00 Start, 05 Softmax
+    """
+    spoken = ", ".join(f"{number} {title}".replace("\n", " ") for number, title in chapters)
+    rows = -(-len(chapters) // per_row)
+    cell, tall = 2.15, 1.35
+    with look():
+        picture, axes = blank(
+            cell * per_row + 0.1, tall * rows + 0.1, f"Map of the course, in reading order: {spoken}"
+        )
+        for place, (number, title) in enumerate(chapters):
+            row, column = divmod(place, per_row)
+            x, y = cell * (column + 0.5) + 0.05, tall * (rows - row - 0.5) + 0.05
+            box(axes, x, y, cell - 0.4, tall - 0.35, f"{number}\n{title}", COLOURS["scores"])
+            if place + 1 < len(chapters) and column + 1 < per_row:
+                arrow(axes, (x + cell / 2 - 0.2, y), (x + cell / 2 + 0.2, y))
+    return picture
+
+
+def pipeline() -> Picture:
+    """Draw the way from a text to the output of attention, with shapes.
+
+    >>> pipeline().description[:29]
+    'The way of the data, in order'
+    """
+    description = (
+        "The way of the data, in order: text, tokens, X (n, d_model); from X the queries Q (n, d_k), keys K "
+        "(n, d_k) and values V (n, d_v); scores Q times K transposed (n, n); scaled scores, divided by the root "
+        "of d_k; weights, the softmax of each row; output, weights times V (n, d_v)"
+    )
+    with look():
+        picture, axes = blank(12.4, 3.6, description)
+        grey = COLOURS["scores"]
+        box(axes, 0.75, 1.8, 1.2, 0.8, "text", grey)
+        box(axes, 2.35, 1.8, 1.2, 0.8, "tokens", grey)
+        box(axes, 4.0, 1.8, 1.4, 0.9, "X\n(n, d_model)", grey)
+        box(axes, 6.0, 3.1, 1.4, 0.8, "Q = X W_Q\n(n, d_k)", COLOURS["query"])
+        box(axes, 6.0, 1.8, 1.4, 0.8, "K = X W_K\n(n, d_k)", COLOURS["key"])
+        box(axes, 6.0, 0.5, 1.4, 0.8, "V = X W_V\n(n, d_v)", COLOURS["value"])
+        box(axes, 7.85, 2.45, 1.3, 0.8, "scores\nQ Kᵀ", grey)
+        box(axes, 9.45, 2.45, 1.2, 0.8, "scaled\n÷ √d_k", grey)
+        box(axes, 11.15, 2.45, 1.4, 0.8, "weights\nsoftmax", COLOURS["weights"])
+        box(axes, 11.15, 0.5, 1.7, 0.8, "output\nweights · V", COLOURS["output"])
+        for start, end in (
+            ((1.35, 1.8), (1.75, 1.8)),
+            ((2.95, 1.8), (3.3, 1.8)),
+            ((4.7, 2.0), (5.3, 2.9)),
+            ((4.7, 1.8), (5.3, 1.8)),
+            ((4.7, 1.6), (5.3, 0.7)),
+            ((6.7, 2.95), (7.2, 2.6)),
+            ((6.7, 1.95), (7.2, 2.3)),
+            ((8.5, 2.45), (8.85, 2.45)),
+            ((10.05, 2.45), (10.45, 2.45)),
+            ((11.15, 2.05), (11.15, 0.9)),
+            ((6.7, 0.5), (10.3, 0.5)),
+        ):
+            arrow(axes, start, end)
+    return picture
+
+
+def plane(
+    vectors: Mapping[str, ArrayLike],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    moves: Sequence[tuple[str, str]] = (),
+    origin: bool = True,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str = "",
+) -> Picture:
+    """Draw vectors in the plane as arrows from the origin, or as points with arrows between them.
+
+    Parameters
+    ----------
+    vectors : label → (2,)
+    kinds : label → whose colour; grey if not given
+    moves : (from label, to label) each: an arrow between two points
+    origin : draw an arrow from the origin to each vector
+
+    Examples
+    --------
+    >>> plane({"q": [1, 2]})
+    Vectors in the plane. q (1.00, 2.00)
+    """
+    points = {label: np.asarray(vector, dtype=float) for label, vector in vectors.items()}
+    spoken = ", ".join(f"{label} ({figure_of(x, 2)}, {figure_of(y, 2)})" for label, (x, y) in points.items())
+    with look():
+        picture = Picture(6.6, 4.6, f"Vectors in the plane. {spoken}")
+        axes = picture.add_subplot()
+        middle = 0.0 if origin else float(np.mean([y for _, y in points.values()]))
+        for label, (x, y) in points.items():
+            colour = COLOURS[(kinds or {}).get(label, "scores")]
+            if origin:
+                axes.annotate(
+                    "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0}
+                )
+            axes.plot(x, y, "o", color=colour, markersize=3 if origin else 8)
+            axes.annotate(
+                label,
+                (x, y),
+                xytext=(0, 9 if y >= middle else -9),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if y >= middle else "top",
+                color=colour,
+            )
+        for start, end in moves:
+            tip, tail = (tuple(points[label].tolist()) for label in (end, start))
+            axes.annotate("", tip, tail, arrowprops={"arrowstyle": "-|>", "color": "#4d4d4d", "lw": 1.6})
+        axes.axhline(0, color="#999999", linewidth=0.8)
+        axes.axvline(0, color="#999999", linewidth=0.8)
+        axes.margins(0.3)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        axes.grid(color="#eeeeee", linewidth=0.8)
+    return picture
+
+
+def stripes(matrix: ArrayLike, *, xlabel: str, ylabel: str, title: str = "") -> Picture:
+    """Draw a large matrix as colours alone, from −1 to 1, with a colour bar in place of numbers.
+
+    Examples
+    --------
+    >>> stripes(np.zeros((20, 16)), xlabel="column", ylabel="position")
+    Matrix of 20 x 16 as colours, position (row) by column (column), from 0.00 to 0.00
+    """
+    numbers = np.asarray(matrix, dtype=float)
+    n, m = numbers.shape
+    description = (
+        f"Matrix of {n} x {m} as colours, {ylabel} (row) by {xlabel} (column), from {numbers.min():.2f} to "
+        f"{numbers.max():.2f}"
+    )
+    with look():
+        picture = Picture(6.6, 4.2, description)
+        axes = picture.add_subplot()
+        image = axes.imshow(
+            numbers, cmap=shades("scores"), vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
+        )
+        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        picture.colorbar(image, ax=axes)
+    return picture
+
+
+def circles(matrix: ArrayLike, tokens: Sequence[str], *, title: str = "scores") -> Picture:
+    """Draw scores as circles: the area is the size; negative ones are dashed and empty.
+
+    Parameters
+    ----------
+    matrix : (n, n) scores, query (row) meets key (column)
+    tokens : n names
+
+    Examples
+    --------
+    >>> circles([[1.0, -2.0], [0.0, 4.0]], ["a", "b"])
+    Circles, query (row) meets key (column), area = size. scores: a 1.00 -2.00; b 0.00 4.00
+    """
+    numbers = np.asarray(matrix, dtype=float)
+    spoken = "; ".join(
+        f"{token} " + " ".join(figure_of(x, 2) for x in row) for token, row in zip(tokens, numbers, strict=True)
+    )
+    largest = float(np.abs(numbers).max()) or 1.0
+    with look():
+        picture = Picture(
+            2.2 + 0.95 * len(tokens),
+            1.5 + 0.85 * len(tokens),
+            f"Circles, query (row) meets key (column), area = size. {title}: {spoken}",
+        )
+        axes = picture.add_subplot()
+        for (i, j), number in np.ndenumerate(numbers):
+            radius = 0.42 * np.sqrt(abs(number) / largest)  # the area grows with the score
+            negative = number < 0
+            axes.add_patch(
+                Circle(
+                    (j, i),
+                    radius,
+                    facecolor="white" if negative else "#f0c090",
+                    edgecolor="#2166ac" if negative else "#b35806",
+                    linestyle="--" if negative else "-",
+                    linewidth=1.8,
+                )
+            )
+            below = i if radius > 0.22 else i + radius + 0.16  # a small circle cannot hold its number
+            axes.text(j, below, figure_of(number, 1), ha="center", va="center", color="black", size=10)
+        axes.set(xlim=(-0.5, len(tokens) - 0.5), ylim=(len(tokens) - 0.5, -0.5), title=title)
+        axes.set_xticks(range(len(tokens)), tokens)
+        axes.set_yticks(range(len(tokens)), tokens)
+        axes.tick_params(length=0)
+        axes.set_xlabel("meets key (column)", color=COLOURS["key"])
+        axes.set_ylabel("query (row)", color=COLOURS["query"])
+        axes.set_aspect("equal")
+    return picture

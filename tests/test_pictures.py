@@ -1,0 +1,182 @@
+"""What the pictures draw: numbers, labels, order, contrast; and nothing clipped, clashing or missing."""
+
+import io
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from drawn import NOTEBOOKS, cells, clashes, pictures_in, texts
+
+from attnlib import bae, pictures, write_a_poem
+from attnlib.chapters import CHAPTERS
+
+RNG = np.random.default_rng(0)
+
+
+def numbers_in(text):
+    return [float(number) for number in re.findall(r"(?<![\w(])-?\d+\.\d+", text)]
+
+
+def test_a_heat_map_draws_the_matrix_first_row_on_top():
+    matrix = [[0.1, 0.2, 0.7], [1.0, 0.0, 0.0]]
+    picture = pictures.heat_map({"weights": matrix}, ["it", "sat"], keys=["a", "b", "c"])
+    (axes,) = picture.axes
+    drawn = cells(axes)
+    assert [text for text, *_ in drawn] == ["0.10", "0.20", "0.70", "1.00", "0.00", "0.00"]
+    assert [number for _, number, *_ in drawn] == [0.1, 0.2, 0.7, 1.0, 0.0, 0.0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["it", "sat"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
+    bottom, top = axes.get_ylim()
+    assert bottom > top  # the y axis points down: row 0 is on top
+    assert [text.get_position() for text in axes.texts[:4]] == [(0, 0), (1, 0), (2, 0), (0, 1)]
+    assert axes.get_ylabel() == "query (row)"
+    assert axes.get_xlabel() == "attends to key (column)"
+
+
+@pytest.mark.parametrize("kind", pictures.COLOURS)
+def test_every_number_in_a_cell_can_be_read(kind):
+    matrix = np.linspace(-1 if kind == "scores" else 0, 1, 60).reshape(6, 10)
+    picture = pictures.heat_map({kind: matrix}, list("abcdef"), keys=list("0123456789"), kind=kind)
+    for _, _, ink, paper in cells(picture.axes[0]):
+        assert pictures.contrast(ink, paper) >= 4.5
+
+
+def test_the_ideas_colours_can_be_read_on_white_and_differ():
+    for colour in pictures.COLOURS.values():
+        assert pictures.contrast(colour, "white") >= 4.5
+    assert len(set(pictures.COLOURS.values())) == len(pictures.COLOURS)
+
+
+def test_score_cells_show_their_sign():
+    picture = pictures.heat_map({"scores": [[-1.0, 0.0, 1.0]]}, ["q"], keys=["a", "b", "c"], kind="scores")
+    papers = [paper for *_, paper in cells(picture.axes[0])]
+    assert papers[1] == "#ffffff"
+    assert len(set(papers)) == 3
+
+
+def test_bars_draw_the_numbers():
+    picture = pictures.bars({"scores": [1.5, -0.5], "weights": [0.88, 0.12]}, ["a", "b"])
+    for axes, expected in zip(picture.axes, ([1.5, -0.5], [0.88, 0.12]), strict=True):
+        assert [bar.get_height() for bar in axes.containers[0]] == expected
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b"]
+        assert [text.get_text() for text in axes.texts] == [f"{number:.2f}" for number in expected]
+
+
+def test_curves_draw_the_numbers_and_can_be_told_apart_without_colour():
+    lines = {"scaled": [1.0, 2.0], "not scaled": [3.0, 4.0]}
+    picture = pictures.curves([1, 10], lines, xlabel="d_k", ylabel="variance", log="xy", marks=True)
+    (axes,) = picture.axes
+    assert [list(line.get_ydata()) for line in axes.lines] == list(lines.values())
+    assert len({line.get_linestyle() for line in axes.lines}) == 2
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == list(lines)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "10"]
+    assert clashes(picture) == []
+
+
+def test_the_pipeline_names_every_step():
+    shown = " ".join(text.get_text() for text, _ in texts(pictures.pipeline()))
+    for step in (
+        "text",
+        "tokens",
+        "X",
+        "Q = X W_Q",
+        "K = X W_K",
+        "V = X W_V",
+        "scores",
+        "scaled",
+        "weights",
+        "output",
+    ):
+        assert step in shown
+
+
+def test_the_map_shows_the_chapters_in_order():
+    chapters = [(f"{number:02}", f"Chapter\n{number}") for number in range(13)]
+    picture = pictures.course_map(chapters)
+    assert [text.get_text() for text, _ in texts(picture)] == [f"{number}\n{title}" for number, title in chapters]
+    assert clashes(picture) == []
+
+
+def test_hangul_is_drawn_not_boxed():
+    weights = np.full((8, 8), 0.125)
+    picture = pictures.heat_map({"배가 고파서": weights}, bae.tokens)
+    assert clashes(picture) == []  # draws it; a missing glyph would warn, and a warning is an error here
+    picture._repr_png_()
+
+
+def test_a_missing_font_package_is_named(monkeypatch):
+    pictures.hangul_font.cache_clear()
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="koreanize-matplotlib, which carries the Hangul font, is not installed"):
+        pictures.hangul_font()
+    monkeypatch.undo()
+    assert pictures.hangul_font() == "NanumGothic"
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_picture_has_the_same_bytes(kind):
+    def content():
+        with io.BytesIO() as file:
+            pictures.heat_map({"weights": [[0.5, 0.5]]}, ["a"], keys=["b", "c"]).save(file, kind)
+            return file.getvalue()
+
+    assert content() == content()
+
+
+def test_a_clash_would_be_noticed():
+    picture = pictures.bars({"a": [1.0, 2.0]}, ["x", "y"])
+    picture.axes[0].text(0.5, 1.0, "first text")
+    picture.axes[0].text(0.5, 1.0, "second text")
+    picture.text(0.99, 0.5, "far too long for the page")
+    found = clashes(picture)
+    assert "'first text' overlaps 'second text'" in found
+    assert "'far too long for the page' leaves the page" in found
+
+
+def test_the_images_are_what_the_code_draws():
+    script = NOTEBOOKS.parent / "tools" / "images.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.file)
+def test_every_figure_of_every_chapter(chapter):
+    shown = pictures_in(NOTEBOOKS / chapter.file)
+    assert shown
+    for number, picture in shown:
+        where = f"{chapter.file}, cell {number}"
+        assert clashes(picture) == [], where
+        spoken = numbers_in(picture.description)
+        if picture.description.startswith("Heat map"):
+            drawn = [(text, value) for axes in picture.axes for text, value, *_ in cells(axes)]
+        elif picture.description.startswith("Bars"):
+            drawn = [
+                (text.get_text(), bar.get_height())
+                for axes in picture.axes
+                for text, bar in zip(axes.texts, axes.containers[0], strict=True)
+            ]
+        else:
+            continue
+        assert spoken == [float(text) for text, _ in drawn], where
+        for text, value in drawn:
+            digits = len(text.partition(".")[2])
+            assert abs(float(text) - value) <= 0.5000001 * 10**-digits, where
+
+
+def test_the_figures_of_chapter_05_show_this_chapters_numbers():
+    shown = {
+        picture.description.split(".")[0]: picture for _, picture in pictures_in(NOTEBOOKS / "05-softmax.ipynb")
+    }
+    first = next(p for _, p in pictures_in(NOTEBOOKS / "05-softmax.ipynb") if p.description.startswith("Bars"))
+    weights = [bar.get_height() for bar in first.axes[2].containers[0]]
+    np.testing.assert_allclose(np.round(weights, 2), write_a_poem.printed["weights_write"])
+    size = next(p for name, p in shown.items() if name.startswith("Curves of size"))
+    (line,) = size.axes[0].lines
+    assert line.get_ydata()[0] > 0.4  # moderate scores: softmax answers to a push
+    assert line.get_ydata()[-1] < 1e-9  # saturated: it does not
+    temperature = next(p for name, p in shown.items() if name.startswith("Curves of weight"))
+    lines = [line.get_ydata() for line in temperature.axes[0].lines]
+    np.testing.assert_allclose(np.sum(lines, axis=0), 1)
