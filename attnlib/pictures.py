@@ -245,7 +245,7 @@ def heat_map(
     with look():
         width = 1.6 + max(0.85 * len(keys), 2.2)
         picture = Picture(width * len(arrays), 1.5 + 0.62 * len(tokens), description)
-        top = max(float(np.abs(array).max()) for array in arrays.values())
+        top = 1.0 if kind == "weights" else max(float(np.abs(array).max()) for array in arrays.values())
         for axes, (title, array) in zip(
             picture.subplots(1, len(arrays), squeeze=False)[0], arrays.items(), strict=True
         ):
@@ -488,6 +488,7 @@ def plane(
     *,
     kinds: Mapping[str, str] | None = None,
     moves: Sequence[tuple[str, str]] = (),
+    outline: Sequence[str] = (),
     origin: bool = True,
     xlabel: str = "",
     ylabel: str = "",
@@ -500,6 +501,7 @@ def plane(
     vectors : label → (2,)
     kinds : label → whose colour; grey if not given
     moves : (from label, to label) each: an arrow between two points
+    outline : labels of points that a closed line joins
     origin : draw an arrow from the origin to each vector
 
     Examples
@@ -528,14 +530,23 @@ def plane(
                 ha="center",
                 va="bottom" if y >= middle else "top",
                 color=colour,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},  # a line behind does not cross it
+                zorder=6,
             )
+        if outline:
+            corners = np.array([points[label] for label in (*outline, outline[0])])
+            axes.plot(corners[:, 0], corners[:, 1], color="#999999", linewidth=1.4, zorder=0)
         for start, end in moves:
             tip, tail = (tuple(points[label].tolist()) for label in (end, start))
             axes.annotate("", tip, tail, arrowprops={"arrowstyle": "-|>", "color": "#4d4d4d", "lw": 1.6})
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.axvline(0, color="#999999", linewidth=0.8)
-        axes.margins(0.3)
-        axes.set_aspect("equal", adjustable="datalim")
+        around = np.array([*points.values(), *([np.zeros(2)] if origin else [])])
+        low, high = around.min(axis=0), around.max(axis=0)
+        room = max((high - low)[0] * 1.7 / 6.0, (high - low)[1] * 1.4 / 4.0) / 2  # data units per inch, halved
+        centre = (low + high) / 2
+        axes.set(xlim=centre[0] + room * np.array([-6, 6]), ylim=centre[1] + room * np.array([-4, 4]))
+        axes.set_aspect("equal")
         axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
         axes.grid(color="#eeeeee", linewidth=0.8)
     return picture
