@@ -124,8 +124,9 @@ def test_values_show_where_and_how_far():
     assert ", at (1, 2): expected " in said
     lines = said.splitlines()
     assert lines[1].split() == ["expected", "got"]
-    assert len(lines) == 6  # a heading and four rows
+    assert [line.split()[:2] for line in lines[2:]] == [["row", str(i)] for i in range(4)]
     assert len({line.index("      ") for line in lines[2:]}) == 1  # aligned
+    assert all(line.count("...") == 2 for line in lines[2:])  # six of seven columns are shown
 
 
 def test_large_and_deep_results_are_cut_around_the_fault():
@@ -135,7 +136,29 @@ def test_large_and_deep_results_are_cut_around_the_fault():
     shown = kinds.side_by_side(expected, got, (1, 7, 8)).splitlines()
     assert len(shown) <= 7
     assert "5.000" in "".join(shown)
-    assert kinds.side_by_side(np.array(1.0), np.array(2.0), ()).splitlines()[1].split() == ["1.000", "2.000"]
+    assert shown[1].startswith("row 4  ...")
+    assert kinds.side_by_side(np.array([1.0, 5.0]), np.array([2.0, 5.0]), (0,)).splitlines()[1].split() == (
+        ["row", "0", "1.000", "5.000", "2.000", "5.000"]
+    )
+
+
+def test_single_numbers_are_compared_as_such():
+    assert text(lambda a, b: a * b, "03-cosine") == "Not yet. Expected one number; got an array of shape (4,)."
+    assert text(lambda a, b: 0.5, "03-cosine").startswith("Not yet. Expected ")
+    assert text(lambda a, b: 0.5, "03-cosine").endswith(", got 0.5.")
+
+
+def test_a_shape_without_array_inputs():
+    assert text(lambda n, d: np.ones(n), "01-positions") == "Not yet. The shape is (7,); expected (7, 4)."
+
+
+def test_a_product_that_does_not_fit_is_said_plainly():
+    def answer(Q, K, V):
+        return V @ Q
+
+    assert text(answer, "06-attention").startswith(
+        "Not yet. Your code stopped with ValueError: a product with @ whose inner sizes do not fit, in line "
+    )
 
 
 # --- time, threads, stubs -----------------------------------------------------------------------------
@@ -230,6 +253,9 @@ def test_choices():
     assert text(" B ", exercise).startswith("Right.")
     assert text("e", exercise) == "Not yet. Expected one of a, b, c, d; got 'e' (str)."
     assert reason(2, exercise) == "choice"
+    assert text(2, "05-hunt").startswith("Right.")
+    assert exercises.find("05-hunt").judge(np.int64(3)).mistake == "3"
+    assert reason(True, "05-hunt") == "choice"
     assert "The answer is b." in exercises.answer(exercise).text
 
 

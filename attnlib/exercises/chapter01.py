@@ -173,6 +173,17 @@ def upside_down(n: int, d_model: int) -> Array:
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)
 
 
+def twice_two(n: int, d_model: int) -> Array:
+    """Double an i that already counts in twos."""
+    angle = np.arange(n)[:, None] * 10000.0 ** (-2 * np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)
+
+
+def in_columns(n: int, d_model: int) -> Array:
+    """Put the positions in columns."""
+    return positions(n, d_model).T
+
+
 positions_exercise = FunctionExercise(
     "01-positions",
     positions,
@@ -184,13 +195,15 @@ positions_exercise = FunctionExercise(
         "half-exponent": half_exponent,
         "one-speed-each": one_speed_each,
         "upside-down": upside_down,
+        "twice-two": twice_two,
+        "as-columns": in_columns,
     },
 )
 
 
 def product_with_itself() -> float:
     """Measure it."""
-    P = sinusoidal_positions(3, 16)
+    P = sinusoidal_positions(3, 32)
     return float(P[2] @ P[2])
 
 
@@ -198,7 +211,7 @@ distance = NumberExercise(
     "01-distance",
     product_with_itself,
     within=0.01,
-    mistakes={"no-pairs": lambda: 16.0, "one-pair": lambda: 1.0, "length": lambda: np.sqrt(8.0)},
+    mistakes={"no-pairs": lambda: 32.0, "one-pair": lambda: 1.0, "length": lambda: 4.0},
 )
 
 EXERCISES = [lookup_exercise, shape, one_hot_exercise, order, positions_exercise, distance]

@@ -51,6 +51,11 @@ def plain_shares(query: Array, keys: Array, values: Array) -> Array:
     return scores / scores.sum() @ values
 
 
+def scaled_lookup(query: Array, keys: Array, values: Array) -> Array:
+    """Scale already."""
+    return softmax(keys @ query / np.sqrt(len(query))) @ values
+
+
 soft = FunctionExercise(
     "02-soft-lookup",
     soft_lookup,
@@ -64,6 +69,7 @@ soft = FunctionExercise(
         "plain-mean": plain_mean,
         "keys-mixed": keys_mixed,
         "plain-shares": plain_shares,
+        "already-scaled": scaled_lookup,
     },
 )
 
@@ -124,6 +130,16 @@ def whole_matrix(X: Array, W_Q: Array, W_K: Array, i: int, j: int) -> Array:
     return (X @ W_Q) @ (X @ W_K).T
 
 
+def not_added(X: Array, W_Q: Array, W_K: Array, i: int, j: int) -> Array:
+    """Multiply number by number and stop."""
+    return (X[i] @ W_Q) * (X[j] @ W_K)
+
+
+def scaled_score(X: Array, W_Q: Array, W_K: Array, i: int, j: int) -> float:
+    """Scale already."""
+    return score(X, W_Q, W_K, i, j) / np.sqrt(W_Q.shape[1])
+
+
 score_exercise = FunctionExercise(
     "02-score",
     score,
@@ -137,6 +153,8 @@ score_exercise = FunctionExercise(
         "one-matrix-Q": queries_for_both,
         "one-matrix-K": keys_for_both,
         "whole-matrix": whole_matrix,
+        "not-added": not_added,
+        "already-scaled": scaled_score,
     },
 )
 
@@ -156,11 +174,17 @@ def product_that_fits() -> str:
 
 mixed = ChoiceExercise("02-mixed", "abcd", product_that_fits)
 
+CREATURE = np.array([1.5, -2.0])
+
 symmetric = NumberExercise(
     "02-symmetric",
-    lambda: float(np.array([0.5, 1.0]) @ np.array([1.0, 2.0])),  # creature · blue = 2.5, so blue · creature
+    lambda: float(CREATURE @ CREATURE),
     within=0.01,
-    mistakes={"opposite": lambda: -2.5, "nothing": lambda: 0.0, "inverse": lambda: 0.4},
+    mistakes={
+        "sign-kept": lambda: float(CREATURE[0] ** 2 - CREATURE[1] ** 2),
+        "length": lambda: float(np.linalg.norm(CREATURE)),
+        "sum": lambda: float(CREATURE.sum()),
+    },
 )
 
 EXERCISES = [soft, shapes, who, score_exercise, mixed, symmetric]

@@ -142,6 +142,11 @@ def root_of_heads(d_model: int, num_heads: int) -> float:
     return 1 / np.sqrt(num_heads)
 
 
+def head_size(d_model: int, num_heads: int) -> float:
+    """Give d_k itself."""
+    return d_model / num_heads
+
+
 scale = FunctionExercise(
     "04-scale",
     scale_of,
@@ -151,6 +156,7 @@ scale = FunctionExercise(
         "divisor": divisor,
         "without-root": without_root,
         "root-of-heads": root_of_heads,
+        "head-size": head_size,
     },
 )
 

@@ -39,6 +39,7 @@ by_hand = NumberExercise(
         "plain-share": lambda: scores_of_a()[1] / scores_of_a().sum(),
         "divided-by-count": lambda: np.exp(scores_of_a())[1] / 3,
         "other-key": lambda: softmax(scores_of_a())[0],
+        "last-key": lambda: softmax(scores_of_a())[2],
     },
 )
 
@@ -166,6 +167,11 @@ def root_of_temperature(scores: Array, T: float) -> Array:
     return softmax(scores / np.sqrt(T))
 
 
+def over_queries(scores: Array, T: float) -> Array:
+    """Normalise over the queries."""
+    return softmax(scores / T, axis=0)
+
+
 temperature = FunctionExercise(
     "05-temperature",
     with_temperature,
@@ -175,6 +181,7 @@ temperature = FunctionExercise(
         "after-softmax": after_softmax,
         "ignored": temperature_ignored,
         "root": root_of_temperature,
+        "wrong-axis": over_queries,
     },
     properties=[Property("rows-sum-to-one", rows_sum_to_one)],
 )
@@ -228,17 +235,12 @@ jacobian_exercise = FunctionExercise(
     ],
 )
 
-HUNT = (
-    "shifted = scores - scores.max(axis=-1, keepdims=True)",
-    "raised = np.exp(shifted)",
-    "total = raised.sum(axis=0, keepdims=True)",
-    "weights = raised / total",
-)
-MENDED = (*HUNT[:2], "total = raised.sum(axis=-1, keepdims=True)", HUNT[3])
+HUNT = ("raised = np.exp(scores)", "total = raised.sum(axis=0, keepdims=True)", "weights = raised / total")
+MENDED = (HUNT[0], "total = raised.sum(axis=-1, keepdims=True)", HUNT[2])
 
 hunt = ChoiceExercise(
     "05-hunt",
-    "1234",
+    "123",
     lambda: str(1 + next(i for i, (a, b) in enumerate(zip(HUNT, MENDED, strict=True)) if a != b)),
 )
 

@@ -120,6 +120,11 @@ def scaled_after(Q: Array, K: Array, V: Array) -> Array:
     return softmax(Q @ K.T) / np.sqrt(Q.shape[-1]) @ V
 
 
+def root_of_keys(Q: Array, K: Array, V: Array) -> Array:
+    """Take the number of keys for d_k."""
+    return softmax(Q @ K.T / np.sqrt(len(K))) @ V
+
+
 def inside_values(result: Array, Q: Array, K: Array, V: Array) -> bool:
     """Tell whether every column of the output lies between the smallest and the largest value."""
     return bool((result <= V.max(axis=0) + 1e-4).all() and (result >= V.min(axis=0) - 1e-4).all())
@@ -142,6 +147,7 @@ attention_exercise = FunctionExercise(
         "no-softmax": no_softmax,
         "only-weights": only_weights,
         "scaled-after": scaled_after,
+        "root-of-keys": root_of_keys,
     },
     properties=[Property("inside-values", inside_values)],
 )
@@ -201,6 +207,11 @@ def audit_case(rng: np.random.Generator, shape: tuple[int, int], digits: int) ->
     return ours, np.where(units == 0, ours.round(digits), ours + units * 10.0**-digits), digits
 
 
+def fixed_room(ours: Array, printed: Array, digits: int) -> Any:
+    """Allow 0.005 whatever the digits."""
+    return np.sum(np.abs(ours - printed) > 0.005 + 1e-6)
+
+
 count = FunctionExercise(
     "06-count",
     count_errors,
@@ -211,6 +222,7 @@ count = FunctionExercise(
         "whole-unit": whole_unit,
         "right-ones": right_ones,
         "share": as_a_share,
+        "fixed-room": fixed_room,
     },
 )
 

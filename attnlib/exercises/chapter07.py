@@ -68,9 +68,9 @@ merge_exercise = FunctionExercise(
 # --- split --------------------------------------------------------------------------------------------
 
 
-def split(X, num_heads):
-    n, width = X.shape
-    return X.reshape(n, num_heads, width // num_heads).transpose(1, 0, 2)
+def split(Q, num_heads):
+    n, width = Q.shape
+    return Q.reshape(n, num_heads, width // num_heads).transpose(1, 0, 2)
 
 
 def bare_split(X: Array, num_heads: int) -> Array:

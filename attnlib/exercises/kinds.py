@@ -174,8 +174,11 @@ class FunctionExercise(Exercise):
         if got is None:
             return self.wrong("type", got=describe(outcome.value))
         if got.shape != expected.shape:
+            if expected.ndim == 0:
+                return self.wrong("single", got=got.shape)
             shapes = ", ".join(str(x.shape) for x in case if isinstance(x, np.ndarray))
-            return self.wrong("shape", expected=expected.shape, got=got.shape, inputs=shapes)
+            inputs = say("input-shapes", shapes=shapes) if shapes else ""
+            return self.wrong("shape", expected=expected.shape, got=got.shape, inputs=inputs)
         if got.dtype.kind not in "fiu":
             return self.wrong("dtype", got=got.dtype)
         lost = ~np.isfinite(got) & np.isfinite(expected)
@@ -191,6 +194,8 @@ class FunctionExercise(Exercise):
                 )
         if np.allclose(got, expected, rtol=self.room(got), atol=self.room(got)):
             return None
+        if expected.ndim == 0:
+            return self.wrong("scalar", expected=f"{expected:.4g}", got=f"{got:.4g}")
         with np.errstate(invalid="ignore"):
             gap = np.nan_to_num(np.abs(got - expected))
         where = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
@@ -207,7 +212,9 @@ class FunctionExercise(Exercise):
         """Say which error arose, and at which line of the learner's own code."""
         line = own_line(given, error)
         place = say("at-line", number=line[0], line=line[1]) if line else say("at-call")
-        return self.wrong("raises", error=f"{type(error).__name__}: {error}", place=place)
+        sizes = isinstance(error, ValueError) and "matmul" in str(error)  # NumPy's own words help no learner here
+        words = say("inner-sizes") if sizes else f"{type(error).__name__}: {error}"
+        return self.wrong("raises", error=words, place=place)
 
 
 class NumberExercise(Exercise):
@@ -291,7 +298,8 @@ class ChoiceExercise(Exercise):
 
     def examine(self, given: Any) -> Verdict:
         """Compare the option with the right one."""
-        got = given.strip().lower() if isinstance(given, str) else given
+        plain = str(given) if isinstance(given, (int, np.integer)) and not isinstance(given, bool) else given
+        got = plain.strip().lower() if isinstance(plain, str) else None
         for option in self.options:
             if got == option.lower():
                 return self.right() if option == self.reference else self.named(option)
@@ -377,20 +385,27 @@ def describe(value: Any) -> str:
 def side_by_side(expected: np.ndarray[Any, Any], got: np.ndarray[Any, Any], where: tuple[int, ...]) -> str:
     """Give expected and got as small aligned matrices, around the cell `where` if they are large.
 
+    Each row begins with its number; "..." stands where columns are left out.
+
     >>> print(side_by_side(np.eye(2), np.ones((2, 2)), (0, 1)))
-    expected           got
-    1.000   0.000      1.000   1.000
-    0.000   1.000      1.000   1.000
+           expected           got
+    row 0  1.000   0.000      1.000   1.000
+    row 1  0.000   1.000      1.000   1.000
     """
     lead = where[:-2] if expected.ndim > 2 else ()
-    tables = [np.atleast_2d(x[lead]) for x in (expected, got)]
-    row, column = (where[-2], where[-1]) if expected.ndim >= 2 else (0, where[-1] if where else 0)
+    row, column = (where[-2] if expected.ndim >= 2 else 0), where[-1]
     top, left = max(0, row - 3), max(0, column - 3)
-    blocks = []
+    tables = [np.atleast_2d(x[lead]) for x in (expected, got)]
+    rows = range(top, min(top + 6, len(tables[0])))
+    blocks = [["", *(f"{say('row')} {i}" for i in rows)]]
     for title, table in zip((say("expected"), say("got")), tables, strict=True):
-        part = [[f"{x:.3f}" for x in line] for line in table[top : top + 6, left : left + 6]]
+        part = [[f"{x:.3f}" for x in table[i, left : left + 6]] for i in rows]
         width = max(len(cell) for line in part for cell in line)
-        lines = ["   ".join(cell.rjust(width) for cell in line) for line in part]
-        span = max(len(title), len(lines[0]))
-        blocks.append([text.ljust(span) for text in (title, *lines)])
-    return "\n".join("      ".join(pair).rstrip() for pair in zip(*blocks, strict=True))
+        before, after = "...   " * (left > 0), "   ..." * (left + 6 < table.shape[1])
+        lines = [before + "   ".join(cell.rjust(width) for cell in line) + after for line in part]
+        blocks.append([title, *lines])
+    spans = [max(map(len, block)) for block in blocks]
+    aligned = zip(
+        *([text.ljust(span) for text in block] for block, span in zip(blocks, spans, strict=True)), strict=True
+    )
+    return "\n".join(f"{head}  {one}      {other}".rstrip() for head, one, other in aligned)
