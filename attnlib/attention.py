@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_flag, as_floats, first_true, require_bounded, require_finite
+from attnlib.checks import Array, as_flag, as_floats, as_regular, first_true, require_bounded, require_finite
 from attnlib.masks import causal_mask
 from attnlib.similarity import require_broadcast
 from attnlib.softmax import shares_of_exp
@@ -91,8 +91,9 @@ def attention(
     require_broadcast("attention", Q=Q, K=K, V=V)
     require_finite("attention", Q=Q, K=K, V=V)
     factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale("attention", scale)
-    bound = score_bound(Q, K)
-    require_bounded("attention", "the scores", max(1, abs(factor)) * bound, Q.dtype, "scale Q or K down")
+    require_bounded("attention", "scale", abs(factor), Q.dtype, "use a smaller one")
+    reach = max(1, abs(factor)) * score_bound(Q, K)
+    require_bounded("attention", "the scores", reach, Q.dtype, "scale Q or K down")
     require_bounded("attention", "the output", largest(V), Q.dtype, "scale V down")
 
     n_queries, n_keys = Q.shape[-2], K.shape[-2]
@@ -149,10 +150,7 @@ def as_mask(
     """
     if mask is None:
         return None
-    try:
-        array = np.asarray(mask)
-    except ValueError as error:
-        raise ValueError(f"{who}: mask is not a regular array: its rows differ in length") from error
+    array = as_regular(who, "mask", mask)
     if array.dtype != bool and array.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"{who}: mask holds {array.dtype}; expected booleans (True = may attend) or floats (added to the "
@@ -163,6 +161,8 @@ def as_mask(
             f"{who}: mask has shape {array.shape}; expected (n_queries, n_keys) = {pair}, or (1, {pair[1]}) to "
             "hide the same keys from all queries"
         )
+    if array.size == 0:
+        raise ValueError(f"{who}: mask is empty {array.shape}; every axis needs at least one entry")
     if any(found not in (1, wanted) for found, wanted in zip(array.shape[-2:], pair, strict=True)):
         raise ValueError(f"{who}: mask has shape {array.shape}; expected (..., n_queries, n_keys) = {pair}")
     require_broadcast(who, **dict(zip("QKV", leading, strict=False)), mask=array)
@@ -184,12 +184,10 @@ def as_scale(who: str, scale: Any) -> float:
     >>> as_scale("demo", np.float32(0.5))
     0.5
     """
-    if isinstance(scale, (bool, np.bool_, str, complex)) or np.ndim(scale) > 0:
+    number = as_regular(who, "scale", scale)
+    if number.ndim or number.dtype.kind not in "fiu":
         raise TypeError(f"{who}: scale is {scale!r} ({type(scale).__name__}); expected one number")
-    try:
-        factor = float(scale)
-    except (TypeError, ValueError):
-        raise TypeError(f"{who}: scale is {scale!r} ({type(scale).__name__}); expected one number") from None
+    factor = float(number)
     if not math.isfinite(factor):
         raise ValueError(f"{who}: scale is {factor}; expected a finite number such as 1/√d_k")
     return factor

@@ -59,4 +59,11 @@ CHAPTERS = (
         "What if a word needs to know several things at once?",
         50,
     ),
+    Chapter(
+        "08",
+        "masks-and-cross-attention",
+        "Masks and\ncross-attention",
+        "How is a word hidden so that nothing leaks?",
+        45,
+    ),
 )

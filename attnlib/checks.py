@@ -46,12 +46,43 @@ def as_numbers(who: str, name: str, value: ArrayLike) -> Array:
     >>> as_numbers("demo", "X", [[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{who}: {name} is not a regular array: its rows differ in length") from error
+    array = as_regular(who, name, value)
     if array.dtype not in (FLOAT32, FLOAT64) and array.dtype.kind not in "iu":
         raise TypeError(f"{who}: {name} holds {array.dtype}; expected float32, float64 or whole numbers")
+    return array
+
+
+def as_regular(who: str, name: str, value: Any) -> Array:
+    """Give `value` as an array of any kind; refuse ragged rows, and arrays that hide some of their entries.
+
+    >>> as_regular("demo", "X", [[1, 2], [3]])
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: X is not a regular array: its rows differ in length
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{who}: {name} is a masked array; expected a plain one (use mask= to hide keys)")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{who}: {name} is not a regular array: its rows differ in length") from error
+
+
+def as_whole_numbers(who: str, name: str, value: Any, low: int, high: int) -> Array:
+    """Give `value` as an array of whole numbers from `low` to `high`.
+
+    >>> as_whole_numbers("demo", "ids", [0, 2], 0, 2)
+    array([0, 2])
+    """
+    array = as_regular(who, name, value)
+    if array.size == 0:
+        raise ValueError(f"{who}: {name} is empty; expected at least one whole number")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{who}: {name} holds {array.dtype}; expected whole numbers")
+    wrong = (array < low) | (array > high)
+    if wrong.any():
+        found = array[first_true(wrong)]
+        raise ValueError(f"{who}: {name} has {found}; expected whole numbers from {low} to {high}")
     return array
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.attention import AttentionResult, as_mask, attention
-from attnlib.checks import Array, as_count, as_floats, require_finite
+from attnlib.attention import AttentionResult, as_mask, attention, score_bound
+from attnlib.checks import Array, as_count, as_flag, as_floats, require_bounded, require_finite
+from attnlib.similarity import require_broadcast
 
 
 def split_heads(X: ArrayLike, num_heads: int) -> Array:
@@ -21,7 +22,7 @@ def split_heads(X: ArrayLike, num_heads: int) -> Array:
 
     Returns
     -------
-    (..., num_heads, n, d): head h holds columns h·d to (h + 1)·d of every token.
+    (..., num_heads, n, d): head h holds columns h·d to (h + 1)·d of every token. A view: it shares X's memory.
 
     Examples
     --------
@@ -181,6 +182,8 @@ class MultiHeadAttention:
         who = "MultiHeadAttention.from_rng"
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"{who}: rng is {rng!r} ({type(rng).__name__}); expected np.random.default_rng(seed)")
+        if dtype not in (np.float32, np.float64):
+            raise TypeError(f"{who}: dtype is {dtype!r}; expected np.float32 or np.float64")
         d_model, num_heads = as_count(who, "d_model", d_model), as_count(who, "num_heads", num_heads)
         kv_heads = num_heads if num_kv_heads is None else as_count(who, "num_kv_heads", num_kv_heads)
         if d_model % num_heads:
@@ -221,8 +224,11 @@ class MultiHeadAttention:
         """
         who = "MultiHeadAttention"
         given = {"X": X} if context is None else {"X": X, "context": context}
-        arrays = dict(zip(given, as_floats(who, **given), strict=True))
+        dtyped = as_floats(who, **given, W_Q=self.W_Q)  # whole numbers follow the weights' dtype
+        arrays = dict(zip(given, dtyped, strict=False))
         require_finite(who, **arrays)
+        require_broadcast(who, **arrays)
+        causal = as_flag(who, "causal", causal)
         queries, source = arrays["X"], arrays.get("context", arrays["X"])
         for name, rows, W, name_W in (
             ("X", queries, self.W_Q, "W_Q"),
@@ -234,15 +240,28 @@ class MultiHeadAttention:
                     f"{W.shape[0]} ({name} is {rows.shape}, {name_W} is {W.shape})"
                 )
         pair = (queries.shape[-2], source.shape[-2])
-        allowed = as_mask(who, mask, pair, np.result_type(queries, self.W_Q), leading=(queries, source))
+        allowed = as_mask(who, mask, pair, queries.dtype, leading=(queries, source))
         if allowed is not None:
             allowed = allowed[..., None, :, :]  # (..., 1, n_queries, n_keys): the same for every head
 
-        Q = split_heads(queries @ self.W_Q, self.num_heads)  # (..., num_heads, n_queries, d_k)
-        K = split_heads(source @ self.W_K, self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_k)
-        V = split_heads(source @ self.W_V, self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_v)
+        Q = split_heads(project("Q", queries, self.W_Q), self.num_heads)  # (..., num_heads, n_queries, d_k)
+        K = split_heads(project("K", source, self.W_K), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_k)
+        V = split_heads(project("V", source, self.W_V), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_v)
         share = self.num_heads // self.num_kv_heads
         if share > 1:  # neighbouring query heads use the same keys and values
             K, V = np.repeat(K, share, axis=-3), np.repeat(V, share, axis=-3)  # (..., num_heads, n_keys, ·)
         heads = attention(Q, K, V, allowed, causal=causal)
-        return MultiHeadResult(merge_heads(heads.output) @ self.W_O, heads)
+        return MultiHeadResult(project("the output", merge_heads(heads.output), self.W_O), heads)
+
+
+def project(what: str, rows: Array, W: Array) -> Array:
+    """Give rows W, and refuse numbers so large that the product could not be held.
+
+    >>> project("Q", np.ones((3, 2)), np.eye(2)).shape
+    (3, 2)
+    """
+    reach = score_bound(rows, W.T)
+    require_bounded(
+        "MultiHeadAttention", what, reach, np.result_type(rows, W), "scale the input or the weights down"
+    )
+    return rows @ W

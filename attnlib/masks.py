@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_count, first_true
+from attnlib.checks import Array, as_count, as_whole_numbers
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None) -> Array:
@@ -58,12 +58,5 @@ def padding_mask(lengths: ArrayLike, n: int) -> Array:
            [[1, 1, 1, 0]]])
     """
     n = as_count("padding_mask", "n", n)
-    lengths = np.asarray(lengths)
-    if lengths.dtype.kind not in "iu":
-        raise TypeError(f"padding_mask: lengths holds {lengths.dtype}; expected whole numbers")
-    wrong = (lengths < 0) | (lengths > n)
-    if wrong.any():
-        raise ValueError(
-            f"padding_mask: lengths has {lengths[first_true(wrong)]}; expected whole numbers from 0 to n = {n}"
-        )
-    return np.arange(n) < lengths[..., None, None]
+    counts = as_whole_numbers("padding_mask", "lengths", lengths, 0, n)
+    return np.arange(n) < counts[..., None, None]

@@ -72,9 +72,9 @@ def softmax_jacobian(weights: ArrayLike) -> Array:
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    (w,) = as_floats("softmax_jacobian", 1, weights=weights)
-    require_finite("softmax_jacobian", weights=w)
-    return w[..., :, None] * (np.eye(w.shape[-1], dtype=w.dtype) - w[..., None, :])
+    w = as_weights("softmax_jacobian", weights)
+    with np.errstate(under="ignore"):
+        return w[..., :, None] * (np.eye(w.shape[-1], dtype=w.dtype) - w[..., None, :])
 
 
 def entropy(weights: ArrayLike) -> Array:
@@ -93,10 +93,22 @@ def entropy(weights: ArrayLike) -> Array:
     >>> entropy([[0.25, 0.25, 0.25, 0.25], [1.0, 0.0, 0.0, 0.0]])
     array([2., 0.])
     """
-    (w,) = as_floats("entropy", 1, weights=weights)
-    require_finite("entropy", weights=w)
-    if (w < 0).any():
-        where = first_true(w < 0)
-        raise ValueError(f"entropy: weights has {w[where]} at {where}; expected no negative weight")
-    logs = np.log2(np.where(w > 0, w, 1))  # 0 · log 0 counts as 0
-    return np.abs((w * logs).sum(axis=-1))  # the sum is at most 0; abs also turns -0 into 0
+    w = as_weights("entropy", weights)
+    with np.errstate(under="ignore"):
+        logs = np.log2(np.where(w > 0, w, 1))  # 0 · log 0 counts as 0
+        return np.abs((w * logs).sum(axis=-1))  # the sum is at most 0; abs also turns -0 into 0
+
+
+def as_weights(who: str, weights: ArrayLike) -> Array:
+    """Give `weights` as floats from 0 to 1.
+
+    >>> as_weights("demo", [0.25, 0.75])
+    array([0.25, 0.75])
+    """
+    (w,) = as_floats(who, 1, weights=weights)
+    require_finite(who, weights=w)
+    wrong = (w < 0) | (w > 1 + 1e-6)
+    if wrong.any():
+        where = first_true(wrong)
+        raise ValueError(f"{who}: weights has {w[where]} at {where}; expected shares from 0 to 1")
+    return w

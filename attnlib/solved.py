@@ -24,7 +24,7 @@ from attnlib.chapters import CHAPTERS
 FILE = "progress.json"
 LOCK = ".progress.lock"
 VERSION = 1
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NAME = re.compile(r"\w[\w ._-]{0,99}")  # letters of any script: a mistake may be called 고파서
 MOST = 1_000_000_000
 """the largest count that a progress file may hold"""
 NEWER = "Your progress was made by a newer version of the course: update the course; until then it is not changed."
@@ -241,4 +241,6 @@ def _check(what: str, name: object) -> None:
     if not isinstance(name, str):
         raise TypeError(f"record: {what} is {name!r} ({type(name).__name__}); expected a name")
     if not NAME.fullmatch(name):
-        raise ValueError(f"record: {what} is {name[:100]!r}; expected 1 to 100 letters, digits, dots or dashes")
+        raise ValueError(
+            f"record: {what} is {name[:100]!r}; expected 1 to 100 letters, digits, spaces, dots or dashes"
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_count, as_floats, first_true, require_finite
+from attnlib.checks import Array, as_count, as_floats, as_whole_numbers, require_finite
 
 
 class Vocabulary:
@@ -25,11 +25,10 @@ class Vocabulary:
     def __init__(self, tokens: Iterable[str]) -> None:
         if isinstance(tokens, str):
             raise TypeError("Vocabulary: tokens is one text; expected a list of tokens, such as text.split()")
-        self.tokens = tuple(tokens)
+        if isinstance(tokens, (set, frozenset)):
+            raise TypeError("Vocabulary: tokens is a set, which has no order; expected a list of tokens")
+        self.tokens = _texts("Vocabulary", tokens)
         self._place = {token: place for place, token in enumerate(self.tokens)}
-        for token in self.tokens:
-            if not isinstance(token, str):
-                raise TypeError(f"Vocabulary: {token!r} is {type(token).__name__}; every token is a str")
         if len(self._place) < len(self.tokens):
             twice = next(t for place, t in enumerate(self.tokens) if self._place[t] != place)
             raise ValueError(f"Vocabulary: {twice!r} is there twice; each token needs one id")
@@ -42,7 +41,7 @@ class Vocabulary:
 
     def __contains__(self, token: object) -> bool:
         """Tell whether the token is known."""
-        return token in self._place
+        return token in self.tokens
 
     def ids(self, text: str | Sequence[str]) -> Array:
         """Give the ids (n,) of a text (split at spaces) or of a list of n tokens.
@@ -50,8 +49,8 @@ class Vocabulary:
         >>> Vocabulary(["a", "poem"]).ids(["poem", "poem"])
         array([1, 1])
         """
-        tokens = text.split() if isinstance(text, str) else list(text)
-        unknown = [token for token in tokens if token not in self]
+        tokens = text.split() if isinstance(text, str) else _texts("Vocabulary.ids", text)
+        unknown = [token for token in tokens if token not in self._place]
         if unknown:
             raise ValueError(f"Vocabulary.ids: {unknown[0]!r} is not among the {len(self)} known tokens")
         return np.array([self._place[token] for token in tokens], dtype=int)
@@ -62,7 +61,18 @@ class Vocabulary:
         >>> Vocabulary(["a", "poem"]).words([1, 0])
         ['poem', 'a']
         """
-        return [self.tokens[i] for i in as_ids("Vocabulary.words", ids, len(self)).ravel()]
+        return [self.tokens[i] for i in as_whole_numbers("Vocabulary.words", "ids", ids, 0, len(self) - 1).ravel()]
+
+
+def _texts(who: str, tokens: Iterable[str]) -> tuple[str, ...]:
+    """Give tokens as a tuple of str, or say which is none."""
+    if not isinstance(tokens, Iterable):
+        raise TypeError(f"{who}: tokens is {tokens!r} ({type(tokens).__name__}); expected a list of tokens")
+    found = tuple(tokens)
+    for token in found:
+        if not isinstance(token, str):
+            raise TypeError(f"{who}: {token!r} is {type(token).__name__}; every token is a str")
+    return found
 
 
 def embed(ids: ArrayLike, table: ArrayLike) -> Array:
@@ -87,7 +97,7 @@ def embed(ids: ArrayLike, table: ArrayLike) -> Array:
     if table.ndim != 2:
         raise ValueError(f"embed: table has shape {table.shape}; expected two axes (size, d)")
     require_finite("embed", table=table)
-    return table[as_ids("embed", ids, len(table))]
+    return table[as_whole_numbers("embed", "ids", ids, 0, len(table) - 1)]
 
 
 def one_hot(ids: ArrayLike, size: int) -> Array:
@@ -109,20 +119,7 @@ def one_hot(ids: ArrayLike, size: int) -> Array:
            [1., 0., 0.]])
     """
     size = as_count("one_hot", "size", size)
-    return np.eye(size)[as_ids("one_hot", ids, size)]
-
-
-def as_ids(who: str, ids: ArrayLike, size: int) -> Array:
-    """Give `ids` as whole numbers from 0 to size − 1, or say which one is not.
-
-    >>> as_ids("demo", [0, 2], 3)
-    array([0, 2])
-    """
-    array = np.asarray(ids)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{who}: ids holds {array.dtype}; expected whole numbers")
-    wrong = (array < 0) | (array >= size)
-    if wrong.any():
-        where = first_true(wrong)
-        raise ValueError(f"{who}: ids has {array[where]}; expected whole numbers from 0 to {size - 1}")
-    return array
+    places = as_whole_numbers("one_hot", "ids", ids, 0, size - 1)
+    rows = np.zeros((*places.shape, size))
+    np.put_along_axis(rows, places[..., None], 1, axis=-1)
+    return rows

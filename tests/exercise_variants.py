@@ -181,7 +181,39 @@ def multi_head_einsum(X, W_Q, W_K, W_V, W_O, num_heads):
     return np.einsum("hij,jhd->ihd", weights, V).reshape(len(X), -1) @ W_O
 
 
+def causal_loop(n):
+    return [[int(j <= i) for j in range(n)] for i in range(n)]
+
+
+def causal_compare(n):
+    return np.arange(n)[:, None] >= np.arange(n)
+
+
+def visible_loop(lengths, n):
+    return [[1] * length + [0] * (n - length) for length in lengths]
+
+
+def visible_take(lengths, n):
+    return np.tri(n + 1, n, k=-1)[lengths]
+
+
+def masked_loop(scaled, mask):
+    rows = []
+    for scores, allowed in zip(scaled, mask, strict=True):
+        raised = [math.exp(x) if seen else 0.0 for x, seen in zip(scores, allowed, strict=True)]
+        rows.append([e / (sum(raised) or 1.0) for e in raised])
+    return rows
+
+
+def masked_einsum(scaled, mask):
+    raised = np.exp(scaled) * mask
+    return np.einsum("ij,i->ij", raised, 1 / np.maximum(raised.sum(axis=1), 1e-300))
+
+
 VARIANTS = {
+    "08-causal": [causal_loop, causal_compare],
+    "08-padding": [visible_loop, visible_take],
+    "08-masked": [masked_loop, masked_einsum],
     "01-lookup": [lookup_loop, lookup_product],
     "01-one-hot": [one_hot_loop, one_hot_eye],
     "01-positions": [positions_loop, positions_outer],

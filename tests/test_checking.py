@@ -1,6 +1,9 @@
 """The engine behind the exercises: what it says, in which order, and that nothing a learner writes can hurt it."""
 
 import time
+import unicodedata
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -270,6 +273,109 @@ def test_orders():
 
 def test_long_values_are_described_shortly():
     assert kinds.describe("x" * 100) == f"'{'x' * 36}... (str)"
+
+
+# --- what learners never meant to try ------------------------------------------------------------------
+
+
+def test_an_error_is_named_as_a_mistake_only_if_it_is_the_same_error():
+    assert reason(lambda scores: int("x")) == "raises"
+    assert reason(lambda scores: scores.reshape(3, 1000)) == "raises"
+    assert "axis is 2" in text(lambda scores: softmax(scores, axis=2))
+
+
+def test_unsafe_ways_to_subtract_are_refused():
+    for centre in (np.mean, np.median, lambda s, axis, keepdims: s[:, :1]):
+
+        def answer(scores, centre=centre):
+            e = np.exp(scores - centre(scores, axis=-1, keepdims=True))
+            return e / e.sum(axis=-1, keepdims=True)
+
+        assert reason(answer) == "nan"
+
+
+def test_nearly_right_numbers_are_told_apart():
+    said = text(lambda d, h: round(float(1 / np.sqrt(d / h)), 4), "04-scale")
+    assert said == "Not yet. Expected 0.17678, got 0.1768."
+
+
+def test_an_at_sign_between_numbers_is_not_called_a_matter_of_sizes():
+    def answer(X, W_Q, W_K, i, j):
+        return (X[i] @ W_Q).sum() @ (X[j] @ W_K)
+
+    assert "inner sizes" not in text(answer, "02-score")
+
+
+def test_settings_of_the_learner_do_not_break_the_check():
+    with np.errstate(all="raise"):
+        assert text(softmax).startswith("Right.")
+        assert text("c", "04-jacobian").startswith("Right.")
+        assert text(lambda scores: np.full(scores.shape, 1e308)).startswith("Not yet.")
+
+
+def test_an_answer_may_use_one_buffer_again_and_again():
+    buffers = {}
+
+    def answer(Q, K):
+        out = buffers.setdefault((len(Q), len(K)), np.empty((len(Q), len(K))))
+        return np.matmul(Q, K.T, out=out)
+
+    assert text(answer, "03-all-pairs").startswith("Right.")
+
+
+def test_an_input_given_another_dtype_counts_as_changed():
+    def answer(scores):
+        weights = softmax(scores)
+        scores.dtype = "S8"
+        return weights
+
+    assert reason(answer) == "changed"
+
+
+class Strange:
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+    def __getattr__(self, name):
+        raise RuntimeError
+
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def test_strange_objects_do_not_break_the_check():
+    def unspeakable(scores):
+        raise UnspeakableError
+
+    assert reason(lambda scores: Strange()) == "type"
+    assert reason(Strange()) == "callable"
+    assert "UnspeakableError" in text(unspeakable)
+    assert reason(10**5000, "04-deviation") == "number"
+    assert reason([Strange()], "05-steps") == "order"
+    assert reason(np.ma.masked_array([8.0], mask=[True]), "04-deviation") == "number"
+    assert text(lambda scores: np.full(scores.shape, "x")).startswith(
+        "Not yet. Your function returned an array of shape (4, 7) that holds <U1;"
+    )
+    assert reason(lambda scores: softmax(scores) + 1e-9j) == "dtype"
+    with pytest.raises(ValueError, match="There is no exercise"):
+        exercises.check(["05-hunt"], 1)
+    with pytest.raises(ValueError, match="Did you mean: 05-softmax-rows"):
+        exercises.check("05-SOFTMAX-ROW", 1)
+
+
+def test_fractions_and_decimals_are_numbers_and_nan_is_none():
+    assert text(Fraction(8), "04-deviation").startswith("Right.")
+    assert text(Decimal(8), "04-deviation").startswith("Right.")
+    assert reason(float("nan"), "04-deviation") == "number"
+
+
+def test_hangul_may_be_typed_in_any_form():
+    assert text(unicodedata.normalize("NFD", "배"), "06-verdict").startswith("Right.")
 
 
 # --- hints, answers, ids ------------------------------------------------------------------------------

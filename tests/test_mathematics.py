@@ -212,6 +212,19 @@ def test_one_hot_times_table_is_lookup():
     assert (attnlib.one_hot(ids, 5) @ table == attnlib.embed(ids, table)).all()
 
 
+def test_one_hot_of_a_large_vocabulary_needs_no_square_table():
+    assert attnlib.one_hot([1, 2], 10**6).sum() == 2
+
+
+def test_whole_numbers_follow_the_dtype_of_the_weights():
+    mha = attnlib.MultiHeadAttention.from_rng(np.random.default_rng(0), 4, 2, dtype=np.float32)
+    assert mha(np.ones((3, 4), int)).output.dtype == np.float32
+
+
+def test_a_list_is_never_a_known_token():
+    assert [] not in attnlib.Vocabulary(["a"])
+
+
 def test_importing_attnlib_loads_neither_plots_nor_widgets():
     heavy = ["matplotlib", "ipywidgets", "IPython", "attnlib.pictures", "attnlib.exercises", "onnx"]
     code = f"import sys, attnlib; print([m for m in {heavy} if m in sys.modules])"

@@ -105,13 +105,13 @@ def test_counts_end_somewhere(tmp_path):
         (
             ("", True, None),
             ValueError,
-            "^record: exercise is ''; expected 1 to 100 letters, digits, dots or dashes$",
+            "^record: exercise is ''; expected 1 to 100 letters, digits, spaces, dots or dashes$",
         ),
         (("a" * 101, True, None), ValueError, "^record: exercise is 'a{100}'; expected 1 to 100 letters"),
         (("../x", True, None), ValueError, "^record: exercise is '../x'; expected"),
         (("a\n", True, None), ValueError, "^record: exercise is"),
         (("a", True, 5), TypeError, r"^record: mistake is 5 \(int\); expected a name$"),
-        (("a", True, "no good"), ValueError, "^record: mistake is 'no good'; expected"),
+        (("a", True, "no/good"), ValueError, "^record: mistake is 'no/good'; expected"),
         (("a", 1, None), TypeError, r"^record: solved is 1 \(int\); expected True or False$"),
     ],
 )

@@ -85,8 +85,8 @@ def find(exercise: str) -> Exercise:
     '05'
     """
     known = all_exercises()
-    if exercise not in known:
-        close = difflib.get_close_matches(str(exercise), known, n=1)
+    if not isinstance(exercise, str) or exercise not in known:
+        close = difflib.get_close_matches(str(exercise).lower(), known, n=1)
         raise ValueError(say("unknown-id", id=exercise, close=close[0] if close else ", ".join(known)))
     return known[exercise]
 

@@ -31,7 +31,7 @@ def off_by_one(ids: Array, table: Array) -> Array:
 
 def columns(ids: Array, table: Array) -> Array:
     """Pick columns instead of rows."""
-    return table[:, ids % table.shape[1]]
+    return table[:, ids]
 
 
 def summed(ids: Array, table: Array) -> Array:
@@ -53,8 +53,8 @@ lookup_exercise = FunctionExercise(
     "01-lookup",
     lookup,
     lambda rng: [
-        (np.array([4, 0, 5, 4]), rng.normal(size=(6, 3))),
-        (np.array([2, 7, 1, 1, 6]), rng.normal(size=(8, 4))),
+        (np.array([4, 0, 5, 4]), rng.normal(size=(6, 7))),
+        (np.array([2, 7, 1, 1, 6]), rng.normal(size=(8, 9))),
     ],
     mistakes={
         "off-by-one": off_by_one,

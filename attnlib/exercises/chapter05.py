@@ -97,10 +97,12 @@ def softmax_cases(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Give moderate scores, and rows far apart that overflow or vanish without their own maximum."""
     levels = np.array([[1000.0], [0.0], [-1000.0]])
     hidden = np.where(np.arange(5) == 3, -2000.0, 0.0)  # one key far below the others, as if masked
+    loud = np.where(np.arange(5) == 2, 2000.0, 0.0)  # one key far above the others
     return [
         (rng.normal(size=(4, 7)),),
         (rng.normal(size=(2, 5)) + hidden,),
         (rng.normal(size=(3, 6)) + levels,),
+        (rng.normal(size=(2, 5)) + loud,),
     ]
 
 

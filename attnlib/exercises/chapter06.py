@@ -199,9 +199,9 @@ def as_a_share(ours: Array, printed: Array, digits: int) -> Any:
 
 
 def audit_case(rng: np.random.Generator, shape: tuple[int, int], digits: int) -> tuple[Array, Array, int]:
-    """Give numbers and their printed form: most rounded, some wrong by a little, some by a lot."""
+    """Give numbers and their printed form: rounded, off by half a unit or less, or by more, a little or a lot."""
     ours = rng.normal(size=shape)
-    units = rng.permutation(np.resize([0.0, 0.0, 0.56, -0.8, -0.56, -0.56, 3.0, 3.0, -4.0], ours.size)).reshape(
+    units = rng.permutation(np.resize([0, 0.45, 0.5, 0.56, 0.502, 3, -0.8, -0.56, -0.502, -4], ours.size)).reshape(
         shape
     )
     return ours, np.where(units == 0, ours.round(digits), ours + units * 10.0**-digits), digits

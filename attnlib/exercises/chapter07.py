@@ -158,9 +158,11 @@ def bare_end(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads
     return bare_merge(attention(*projections(X, W_Q, W_K, W_V, num_heads)).output) @ W_O
 
 
-def model_case(rng: np.random.Generator, n: int, d_model: int, num_heads: int) -> tuple[Any, ...]:
+def model_case(
+    rng: np.random.Generator, n: int, d_model: int, num_heads: int, d_k: int, d_v: int
+) -> tuple[Any, ...]:
     """Give X, four matrices of different widths, and the number of heads."""
-    d_k, d_v, d_out = d_model // num_heads + 1, d_model // num_heads + 2, 2 * d_model + 1
+    d_out = 2 * d_model + 1
     shapes = ((d_model, num_heads * d_k), (d_model, num_heads * d_k), (d_model, num_heads * d_v))
     W_Q, W_K, W_V = (rng.normal(size=shape) / np.sqrt(d_model) for shape in shapes)
     W_O = rng.normal(size=(num_heads * d_v, d_out))
@@ -170,7 +172,7 @@ def model_case(rng: np.random.Generator, n: int, d_model: int, num_heads: int) -
 whole = FunctionExercise(
     "07-multi-head",
     multi_head,
-    lambda rng: [model_case(rng, 5, 6, 2), model_case(rng, 3, 12, 4)],
+    lambda rng: [model_case(rng, 5, 6, 2, 4, 7), model_case(rng, 3, 12, 4, 5, 2)],
     mistakes={
         "no-output-matrix": no_output_matrix,
         "scale-of-the-model": scale_of_the_model,

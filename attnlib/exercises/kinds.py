@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attnlib.exercises.messages import say, text_of
-from attnlib.exercises.running import Outcome, is_stub, own_line, run
+from attnlib.exercises.running import Outcome, is_stub, own_line, run, settled
 from attnlib.exercises.verdicts import Verdict
 
 Function = Callable[..., Any]
@@ -50,7 +53,8 @@ class Exercise(ABC):
 
     def judge(self, given: Any) -> Verdict:
         """Say whether an answer is right, or which mistake was made."""
-        return self.not_started() if is_stub(given) else self.examine(given)
+        with np.errstate(all="ignore"):  # a learner's settings or numbers must not make the check itself complain
+            return self.not_started() if is_stub(given) else self.examine(given)
 
     def not_started(self) -> Verdict:
         """Say that nothing was done yet, and how to get a hint."""
@@ -152,10 +156,10 @@ class FunctionExercise(Exercise):
         if one.changed != other.changed:
             return False
         if one.error is not None or other.error is not None:
-            return type(one.error) is type(other.error)
+            return type(one.error) is type(other.error) and in_words(one.error) == in_words(other.error)
         a, b = as_array(one.value), as_array(other.value)
-        if a is None or b is None or a.shape != b.shape:
-            return a is b is None and type(one.value) is type(other.value)
+        if a is None or b is None or a.shape != b.shape or "c" in a.dtype.kind + b.dtype.kind:
+            return False
         return bool(np.allclose(a, b, rtol=self.room(a), atol=self.room(a), equal_nan=True))
 
     def room(self, got: np.ndarray[Any, Any]) -> float:
@@ -195,16 +199,18 @@ class FunctionExercise(Exercise):
         if np.allclose(got, expected, rtol=self.room(got), atol=self.room(got)):
             return None
         if expected.ndim == 0:
-            return self.wrong("scalar", expected=f"{expected:.4g}", got=f"{got:.4g}")
+            wanted, found = told_apart(float(expected), float(got))
+            return self.wrong("scalar", expected=wanted, got=found)
         with np.errstate(invalid="ignore"):
             gap = np.nan_to_num(np.abs(got - expected))
         where = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+        wanted, found = told_apart(float(expected[where]), float(got[where]))
         return self.wrong(
             "values",
             gap=f"{gap[where]:.3g}",
             where=where,
-            expected=f"{expected[where]:.4g}",
-            got=f"{got[where]:.4g}",
+            expected=wanted,
+            got=found,
             matrices=side_by_side(expected, got, where),
         )
 
@@ -212,8 +218,9 @@ class FunctionExercise(Exercise):
         """Say which error arose, and at which line of the learner's own code."""
         line = own_line(given, error)
         place = say("at-line", number=line[0], line=line[1]) if line else say("at-call")
-        sizes = isinstance(error, ValueError) and "matmul" in str(error)  # NumPy's own words help no learner here
-        words = say("inner-sizes") if sizes else f"{type(error).__name__}: {error}"
+        words = in_words(error)
+        if "mismatch in its core dimension" in words:  # NumPy's own words help no learner here
+            words = say("inner-sizes")
         return self.wrong("raises", error=words, place=place)
 
 
@@ -255,8 +262,8 @@ class NumberExercise(Exercise):
 
     def examine(self, given: Any) -> Verdict:
         """Compare the number with the right one and with those of the known mistakes."""
-        got = as_array(given)
-        if got is None or got.size != 1 or got.dtype.kind not in "fiu":
+        got = as_array(float(given) if isinstance(given, (Fraction, Decimal)) else given)
+        if got is None or got.size != 1 or got.dtype.kind not in "fiu" or not np.isfinite(got).all():
             return self.wrong("number", got=describe(given))
         number = float(got.reshape(()))
         if abs(number - self.reference) <= self.within:
@@ -299,9 +306,9 @@ class ChoiceExercise(Exercise):
     def examine(self, given: Any) -> Verdict:
         """Compare the option with the right one."""
         plain = str(given) if isinstance(given, (int, np.integer)) and not isinstance(given, bool) else given
-        got = plain.strip().lower() if isinstance(plain, str) else None
+        got = as_typed(plain) if isinstance(plain, str) else None
         for option in self.options:
-            if got == option.lower():
+            if got == as_typed(option):
                 return self.right() if option == self.reference else self.named(option)
         return self.wrong("choice", got=describe(given), options=", ".join(self.options))
 
@@ -336,8 +343,9 @@ class OrderExercise(Exercise):
 
     def examine(self, given: Any) -> Verdict:
         """Compare the order with the right one, and name the first step that is out of place."""
-        letters = given if isinstance(given, str) else "".join(map(str, given)) if _is_sequence(given) else ""
-        got = "".join(letter for letter in letters.lower() if letter.isalnum())
+        parts = given if isinstance(given, (list, tuple)) else [given]
+        letters = "".join(part for part in parts if isinstance(part, str))
+        got = "".join(letter for letter in as_typed(letters) if letter.isalnum())
         if sorted(got) != sorted(self.order):
             return self.wrong("order", got=describe(given), letters=", ".join(sorted(self.order)))
         if got == self.order:
@@ -349,8 +357,37 @@ class OrderExercise(Exercise):
         return self.wrong("place", number=place + 1, letter=got[place])
 
 
-def _is_sequence(given: Any) -> bool:
-    return isinstance(given, (list, tuple))
+def as_typed(text: str) -> str:
+    """Give a text without the differences that typing makes: spaces around it, case, forms of one letter.
+
+    >>> as_typed(" Ｃ ")
+    'c'
+    """
+    return unicodedata.normalize("NFKC", text).strip().lower()
+
+
+def in_words(error: BaseException | None) -> str:
+    """Give an error's name and message; some errors cannot even say their own.
+
+    >>> in_words(ValueError("no"))
+    'ValueError: no'
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Write two numbers with so many digits that they look different.
+
+    >>> told_apart(0.17678, 0.17677), told_apart(2.0, 3.0)
+    (('0.17678', '0.17677'), ('2', '3'))
+    """
+    digits = 4
+    while digits < 17 and f"{one:.{digits}g}" == f"{other:.{digits}g}":
+        digits += 1
+    return f"{one:.{digits}g}", f"{other:.{digits}g}"
 
 
 def as_array(value: Any) -> np.ndarray[Any, Any] | None:
@@ -361,13 +398,8 @@ def as_array(value: Any) -> np.ndarray[Any, Any] | None:
     >>> as_array("text") is None
     True
     """
-    if value is None or isinstance(value, (str, bytes, dict, set)):
-        return None
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError):
-        return None
-    return array if array.dtype.kind in "fiubc" else None
+    array = settled(value)
+    return array if isinstance(array, np.ndarray) and array.dtype.kind in "fiubc" else None
 
 
 def describe(value: Any) -> str:
@@ -377,8 +409,12 @@ def describe(value: Any) -> str:
     ('an array of shape (2, 3)', "'abc' (str)")
     """
     if isinstance(value, np.ndarray):
-        return say("an-array", shape=value.shape)
-    shown = repr(value)
+        kind = "" if value.dtype.kind in "fiu" else say("of-kind", kind=value.dtype)
+        return say("an-array", shape=value.shape) + kind
+    try:
+        shown = repr(value)
+    except Exception:  # numbers of many thousand digits, strange objects
+        shown = "..."
     return f"{shown if len(shown) <= 40 else shown[:37] + '...'} ({type(value).__name__})"
 
 

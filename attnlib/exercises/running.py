@@ -9,6 +9,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,7 @@ def run(function: Callable[..., Any], arguments: tuple[Any, ...], limit: float |
         with suppress(TimeUpError):  # it may arrive a moment after the answer was given
             try:
                 with np.errstate(all="ignore"):
-                    value = function(*copies)
+                    value = settled(function(*copies))
             except BaseException as error:
                 box.append(Outcome(error=error))
             else:
@@ -64,13 +65,38 @@ def run(function: Callable[..., Any], arguments: tuple[Any, ...], limit: float |
         _end(thread)
     outcome = box[0] if box else Outcome(error=TimeUpError())
     for place, (before, after) in enumerate(zip(arguments, copies, strict=True)):
-        if isinstance(before, np.ndarray) and not np.array_equal(before, after, equal_nan=True):
+        if isinstance(before, np.ndarray) and (before.shape, before.dtype, before.tobytes()) != (
+            after.shape,
+            after.dtype,
+            after.tobytes(),
+        ):
             return outcome._replace(changed=place)
     return outcome
 
 
+def settled(value: Any) -> Any:
+    """Give a result as an array of its own, if it is one of numbers: later changes do not reach it.
+
+    >>> settled([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    >>> settled("text")
+    'text'
+    """
+    if value is None or isinstance(value, (str, bytes, dict, set, np.ma.MaskedArray)):
+        return value
+    try:
+        array = np.array(value)
+        return array if array.dtype.kind in "fiubc" else np.array(value, dtype=float)
+    except Exception:  # whatever a strange object raises: then it is no array of numbers
+        return value
+
+
 def _end(thread: threading.Thread, tries: int = 20) -> None:
-    """Raise TimeUpError inside a thread until it ends; one that never does (deep in C code) is left behind."""
+    """Raise TimeUpError inside a thread until it ends; one that never does (deep in C code) is left behind.
+
+    C code that never lets other threads run, such as sum(range(10**10)), cannot be stopped: it ends by itself.
+    """
     while thread.is_alive() and tries:
         tries -= 1
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
@@ -89,7 +115,7 @@ def is_stub(given: Any) -> bool:
     """
     if given is ...:
         return True
-    code = getattr(given, "__code__", None)
+    code = code_of(given)
     if code is None:
         return False
     harmless = ("RESUME", "NOP", "LOAD_CONST", "RETURN", "POP_TOP", "COPY_FREE_VARS", "CACHE")
@@ -100,6 +126,19 @@ def is_stub(given: Any) -> bool:
     )
 
 
+def code_of(function: Any) -> CodeType | None:
+    """Give the code of a Python function, or None for anything else.
+
+    >>> code_of(len) is None
+    True
+    """
+    try:
+        code = function.__code__
+    except Exception:  # an object may answer anything when asked for an attribute
+        return None
+    return code if isinstance(code, CodeType) else None
+
+
 def own_line(function: Any, error: BaseException) -> tuple[int, str] | None:
     """Give the line of the learner's own code at which an error arose: its number and its text.
 
@@ -108,7 +147,7 @@ def own_line(function: Any, error: BaseException) -> tuple[int, str] | None:
     >>> own_line(broken, run(broken, (1,)).error)[1]
     'return x.nothing'
     """
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
     if not own or own[-1].lineno is None:
