@@ -1,0 +1,216 @@
+"""Attention block by block: the same output, without the n × n matrix (chapter 11)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attnlib.attention import as_mask, as_scale, largest, score_bound
+from attnlib.checks import (
+    FLOAT32,
+    FLOAT64,
+    Array,
+    as_count,
+    as_flag,
+    as_floats,
+    first_true,
+    require_bounded,
+    require_finite,
+)
+from attnlib.similarity import require_broadcast
+
+
+def online_softmax(scores: ArrayLike, block: int) -> Array:
+    """Compute softmax from scores that arrive `block` at a time, keeping only their maximum and their sum.
+
+    When a new maximum comes, the sum so far was measured from the old one; exp(old − new) corrects it.
+
+    Parameters
+    ----------
+    scores : (..., n); −inf means "never"
+    block : how many scores of each row are looked at together
+
+    Returns
+    -------
+    (..., n) weights, equal to softmax(scores)
+
+    Examples
+    --------
+    >>> online_softmax([0.0, 0.0, np.log(2.0)], block=1).round(3)
+    array([0.25, 0.25, 0.5 ])
+    """
+    (scores,) = as_floats("online_softmax", 1, scores=scores)
+    block = as_count("online_softmax", "block", block)
+    wrong = np.isnan(scores) | (scores == np.inf)
+    if wrong.any():
+        where = first_true(wrong)
+        raise ValueError(f"online_softmax: scores has {scores[where]} at {where}; expected finite numbers or -inf")
+
+    top = np.full_like(scores[..., :1], np.finfo(scores.dtype).min)  # (..., 1): the maximum so far
+    total = np.zeros_like(top)  # (..., 1): the sum so far of exp(score − top)
+    with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
+        for columns in blocks(scores.shape[-1], block):
+            part = scores[..., columns]  # (..., block)
+            new_top = np.maximum(top, part.max(axis=-1, keepdims=True))
+            total = total * np.exp(top - new_top) + np.exp(part - new_top).sum(axis=-1, keepdims=True)
+            top = new_top
+        total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
+        return np.exp(scores - top) / total  # (..., n)
+
+
+def blockwise_attention(
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    mask: ArrayLike | None = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    block: int = 256,
+) -> Array:
+    """Compute the output of `attention` with memory that grows with n, not with n².
+
+    The scores of a few queries and a few keys are made, used and forgotten. Softmax is computed as in
+    `online_softmax`; the output so far is corrected together with the sum so far.
+
+    Parameters
+    ----------
+    Q : (..., n_queries, d_k)
+    K : (..., n_keys, d_k)
+    V : (..., n_keys, d_v)
+    mask : as in `attention`; only slices of it are used
+    causal : as in `attention`; blocks of keys that lie wholly in the future are skipped
+    scale : as in `attention`
+    block : how many keys are looked at together, by twice as many queries
+
+    Returns
+    -------
+    (..., n_queries, d_v), equal to `attention(...).output` but for rounding. float32 in gives float32 out.
+
+    Examples
+    --------
+    >>> Q, K, V = np.eye(2), np.array([[2.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 10.0]])
+    >>> blockwise_attention(Q, K, V, block=1).round(2)
+    array([[0.8 , 1.96],
+           [0.2 , 8.04]])
+    """
+    who = "blockwise_attention"
+    Q, K, V, factor = as_attention(who, Q, K, V, scale)
+    n_queries, n_keys = Q.shape[-2], K.shape[-2]
+    mask = _as_mask(who, mask, Q, K, V)
+    causal = as_flag(who, "causal", causal)
+    block = as_count(who, "block", block)
+
+    leading = require_broadcast(who, Q=Q, K=K, V=V, mask=Q if mask is None else mask)
+    Q, K, V = (np.broadcast_to(array, (*leading, *array.shape[-2:])) for array in (Q, K, V))  # views, no copies
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*leading, n_queries, n_keys))
+    # The only scores that are ever kept. Twice as tall as wide: so BLAS multiplies faster than in a square.
+    scores = np.empty((min(2 * block, n_queries), min(block, n_keys)), Q.dtype)  # (2 block, block)
+    output = np.zeros((*leading, n_queries, V.shape[-1]), Q.dtype)  # (..., n_queries, d_v)
+    with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
+        for head in np.ndindex(leading):
+            for rows in blocks(n_queries, len(scores)):
+                _gather(
+                    Q[head][rows],
+                    K[head],
+                    V[head],
+                    None if mask is None else mask[head][rows],
+                    n_seen=n_keys - n_queries + rows.start + 1 if causal else n_keys,
+                    factor=factor,
+                    scores=scores,
+                    output=output[head][rows],
+                )
+    return output
+
+
+def _gather(
+    Q: Array, K: Array, V: Array, mask: Array | None, n_seen: int, factor: float, scores: Array, output: Array
+) -> None:
+    """Add to `output`, which is 0, what one block of queries gathers; its first query sees `n_seen` keys."""
+    top = np.full((len(Q), 1), np.finfo(Q.dtype).min, Q.dtype)  # (queries, 1): the maximum so far
+    total = np.zeros_like(top)  # (queries, 1): the sum so far of exp(score − top)
+    ones = np.ones((scores.shape[1], 1), Q.dtype)
+    last = min(len(K), n_seen + len(Q) - 1)  # later keys lie in the future of all these queries
+    for columns in blocks(last, scores.shape[1]):
+        some = columns.stop - columns.start
+        raised = scores[: len(Q), :some]  # (queries, some): room for them
+        np.matmul(Q, K[columns].T, out=raised)
+        raised *= raised.dtype.type(factor)
+        _hide(raised, None if mask is None else mask[:, columns], n_seen - columns.start)
+        new_top = np.maximum(top, raised.max(axis=-1, keepdims=True))
+        raised -= new_top  # at most 0, so that exp cannot overflow
+        np.exp(raised, out=raised)
+        correction = np.exp(top - new_top)  # (queries, 1): 1 where the maximum stays
+        total *= correction
+        total += raised @ ones[:some]  # the sum of each row, as a product: quicker than .sum()
+        output *= correction
+        output += raised @ V[columns]  # (queries, d_v)
+        top = new_top
+    total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
+    output /= total
+
+
+def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:
+    """Put −inf into `scaled` where a query may not attend; the first query sees the first `n_seen` keys."""
+    if mask is not None and mask.dtype == bool:
+        np.copyto(scaled, -np.inf, where=~mask)
+    elif mask is not None:
+        scaled += mask
+    n_queries, n_keys = scaled.shape
+    if n_seen < n_keys:
+        np.copyto(scaled, -np.inf, where=~np.tri(n_queries, n_keys, k=n_seen - 1, dtype=bool))
+
+
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Cut the numbers from 0 to n − 1 into slices of `size`; the last may be shorter.
+
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def as_attention(
+    who: str, Q: ArrayLike, K: ArrayLike, V: ArrayLike, scale: float | None
+) -> tuple[Array, Array, Array, float]:
+    """Give Q, K, V as float arrays that fit together, and the factor of the scores.
+
+    >>> as_attention("demo", [[1, 2, 3, 4]], [[5, 6, 7, 8]], [[9]], None)[3]
+    0.5
+    """
+    Q, K, V = as_floats(who, Q=Q, K=K, V=V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(
+            f"{who}: the queries have d_k = {Q.shape[-1]} numbers but the keys have {K.shape[-1]}; "
+            f"a dot product needs the same (Q is {Q.shape}, K is {K.shape})"
+        )
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(
+            f"{who}: K has {K.shape[-2]} keys but V has {V.shape[-2]} values; each key needs exactly one "
+            f"value (K is {K.shape}, V is {V.shape})"
+        )
+    require_broadcast(who, Q=Q, K=K, V=V)
+    require_finite(who, Q=Q, K=K, V=V)
+    factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale(who, scale)
+    require_bounded(who, "the scores", max(1, abs(factor)) * score_bound(Q, K), Q.dtype, "scale Q or K down")
+    require_bounded(who, "the output", largest(V), Q.dtype, "scale V down")
+    return Q, K, V, factor
+
+
+def _as_mask(who: str, mask: ArrayLike | None, Q: Array, K: Array, V: Array) -> Array | None:
+    """Do as `as_mask`, but look at a large array of floats a few rows at a time, and never copy it."""
+    pair, leading = (Q.shape[-2], K.shape[-2]), (Q, K, V)
+    if not isinstance(mask, np.ndarray) or mask.dtype not in (FLOAT32, FLOAT64):
+        return as_mask(who, mask, pair, Q.dtype, leading)
+    as_mask(who, np.broadcast_to(True, mask.shape), pair, Q.dtype, leading)  # the shape alone
+    limit = np.finfo(Q.dtype).max / 4  # a NumPy float: Python's would be cut to the mask's dtype
+    for rows in blocks(mask.shape[-2], 32):
+        some = mask[..., rows, :]  # (..., 32, n_keys)
+        if not (((some >= -limit) | (some == -np.inf)) & (some <= limit)).all():
+            as_mask(who, mask, pair, Q.dtype, leading)  # complains, and says where
+    return mask
