@@ -6,6 +6,7 @@ Everything here needs NumPy alone. Pictures (`attnlib.pictures`) and exercises (
 only when they are used.
 """
 
+from importlib import import_module
 from typing import Any
 
 from attnlib.attention import AttentionResult, attention
@@ -20,35 +21,54 @@ from attnlib.tokens import Vocabulary, embed, one_hot
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    """Load `attnlib.progress` on first use: it needs the exercises, which the mathematics does not."""
-    if name == "progress":
-        from attnlib.exercises import progress
+# Loaded on first use, so that `import attnlib` costs no more than the mathematics of chapters 01 to 08.
+LATER = {
+    "AdamW": "attnlib.adamw",
+    "KeyValueCache": "attnlib.cache",
+    "attention_backward": "attnlib.gradients",
+    "blockwise_attention": "attnlib.blockwise",
+    "layer_norm": "attnlib.layers",
+    "progress": "attnlib.exercises",
+    "soft_cap": "attnlib.softcap",
+    "window_mask": "attnlib.windows",
+}
 
-        return progress
+
+def __getattr__(name: str) -> Any:
+    """Load a name of `LATER`."""
+    if name in LATER:
+        return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'attnlib' has no attribute {name!r}")
 
 
 __all__ = [
+    "AdamW",
     "AttentionResult",
+    "KeyValueCache",
     "MultiHeadAttention",
     "MultiHeadResult",
     "Vocabulary",
     "WorkedExample",
     "abstract_3x3",
     "attention",
+    "attention_backward",
     "bae",
+    "blockwise_attention",
     "causal_mask",
     "cosine_similarity",
     "dot_products",
     "embed",
     "entropy",
+    "layer_norm",
     "merge_heads",
     "one_hot",
     "padding_mask",
+    "progress",
     "sinusoidal_positions",
+    "soft_cap",
     "softmax",
     "softmax_jacobian",
     "split_heads",
+    "window_mask",
     "write_a_poem",
 ]

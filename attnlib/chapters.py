@@ -66,4 +66,10 @@ CHAPTERS = (
         "How is a word hidden so that nothing leaks?",
         45,
     ),
+    Chapter("09", "learning-to-attend", "Learning\nto attend", "Where do the three matrices come from?", 50),
+    Chapter("10", "transformer-block", "The block\naround it", "What does a model need around attention?", 50),
+    Chapter(
+        "11", "what-attention-costs", "What it\ncosts", "What does attention cost, and what is done about it?", 45
+    ),
+    Chapter("12", "inside-a-real-model", "Inside a\nreal model", "Does this happen in a real, trained model?", 40),
 )

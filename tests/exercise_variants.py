@@ -210,7 +210,98 @@ def masked_einsum(scaled, mask):
     return np.einsum("ij,i->ij", raised, 1 / np.maximum(raised.sum(axis=1), 1e-300))
 
 
+def values_backward_loop(weights, d_output):
+    n, m = weights.shape
+    return [
+        [sum(weights[i, j] * d_output[i, k] for i in range(n)) for k in range(d_output.shape[1])] for j in range(m)
+    ]
+
+
+def values_backward_einsum(weights, d_output):
+    return np.einsum("ij,id->jd", weights, d_output)
+
+
+def softmax_back_loop(weights, d_weights):
+    return [
+        [w * (d - sum(a * b for a, b in zip(row, grads, strict=True))) for w, d in zip(row, grads, strict=True)]
+        for row, grads in zip(weights, d_weights, strict=True)
+    ]
+
+
+def softmax_back_jacobian(weights, d_weights):
+    jacobian = np.einsum("ni,ij->nij", weights, np.eye(weights.shape[1])) - np.einsum(
+        "ni,nj->nij", weights, weights
+    )
+    return np.einsum("nij,ni->nj", jacobian, d_weights)
+
+
+def adamw_short(p, g, rate, decay):
+    return p * (1 - rate * decay) - rate * g / (np.abs(g) + 1e-8)
+
+
+def adamw_loop(p, g, rate, decay):
+    flat = [a - rate * (b / (abs(b) + 1e-8) + decay * a) for a, b in zip(p.ravel(), g.ravel(), strict=True)]
+    return np.array(flat).reshape(p.shape)
+
+
+def strongest_loop(weights, query, key):
+    heads = [(layer, head) for layer in range(weights.shape[0]) for head in range(weights.shape[1])]
+    return max(heads, key=lambda place: weights[place][query, key])
+
+
+def strongest_divmod(weights, query, key):
+    return divmod(int(np.argmax(weights[..., query, key])), weights.shape[1])
+
+
+def join_compare(m_1, s_1, m_2, s_2):
+    return s_1 + s_2 * math.exp(m_2 - m_1) if m_1 > m_2 else s_2 + s_1 * math.exp(m_1 - m_2)
+
+
+def join_dot(m_1, s_1, m_2, s_2):
+    maxima = np.array([m_1, m_2])
+    return np.einsum("i,i->", [s_1, s_2], np.exp(maxima - maxima.max()))
+
+
+def turn_matrix(x, angle):
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ x
+
+
+def turn_complex(x, angle):
+    turned = complex(x[0], x[1]) * np.exp(1j * angle)
+    return [turned.real, turned.imag]
+
+
+def window_loop(n, width):
+    return [[int(0 <= i - j < width) for j in range(n)] for i in range(n)]
+
+
+def window_tri(n, width):
+    return np.tri(n) - np.tri(n, k=-width)
+
+
+def norm_loop(X):
+    rows = []
+    for row in X:
+        mean = sum(row) / len(row)
+        spread = math.sqrt(sum((x - mean) ** 2 for x in row) / len(row) + 1e-5)
+        rows.append([(x - mean) / spread for x in row])
+    return rows
+
+
+def norm_moments(X):
+    mean = np.einsum("ij->i", X)[:, None] / X.shape[1]
+    return (X - mean) / (X.var(axis=1, keepdims=True) + 1e-5) ** 0.5
+
+
 VARIANTS = {
+    "10-norm": [norm_loop, norm_moments],
+    "11-join": [join_compare, join_dot],
+    "11-turn": [turn_matrix, turn_complex],
+    "11-window": [window_loop, window_tri],
+    "12-strongest": [strongest_loop, strongest_divmod],
+    "09-values": [values_backward_loop, values_backward_einsum],
+    "09-softmax": [softmax_back_loop, softmax_back_jacobian],
+    "09-adamw": [adamw_loop, adamw_short],
     "08-causal": [causal_loop, causal_compare],
     "08-padding": [visible_loop, visible_take],
     "08-masked": [masked_loop, masked_einsum],

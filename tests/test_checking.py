@@ -4,6 +4,7 @@ import time
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -397,6 +398,11 @@ def test_the_answer_is_the_tested_source():
 
 def test_progress_is_there_without_importing_exercises():
     assert attnlib.progress is exercises.progress
+    assert {name for name in attnlib.__all__ if not hasattr(attnlib, name)} == set()
+    for name, module in attnlib.LATER.items():
+        assert not (Path(attnlib.__file__).parent / f"{name}.py").exists(), (
+            f"a module would hide {name} of {module}"
+        )
     with pytest.raises(AttributeError, match="module 'attnlib' has no attribute 'nothing'"):
         attnlib.nothing  # noqa: B018
 
