@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import Any
 
 from attnlib.attention import AttentionResult, attention
-from attnlib.examples import WorkedExample, abstract_3x3, bae, write_a_poem
 from attnlib.heads import MultiHeadAttention, MultiHeadResult, merge_heads, split_heads
 from attnlib.masks import causal_mask, padding_mask
 from attnlib.positions import sinusoidal_positions
@@ -25,12 +24,16 @@ __version__ = "0.1.0"
 LATER = {
     "AdamW": "attnlib.adamw",
     "KeyValueCache": "attnlib.cache",
+    "WorkedExample": "attnlib.examples",
+    "abstract_3x3": "attnlib.examples",
     "attention_backward": "attnlib.gradients",
+    "bae": "attnlib.examples",
     "blockwise_attention": "attnlib.blockwise",
     "layer_norm": "attnlib.layers",
     "progress": "attnlib.exercises",
     "soft_cap": "attnlib.softcap",
     "window_mask": "attnlib.windows",
+    "write_a_poem": "attnlib.examples",
 }
 
 

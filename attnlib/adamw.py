@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import FLOAT32, FLOAT64, Array, as_numbers, require_finite
-from attnlib.gradients import as_real, require_shape
+from attnlib.checks import FLOAT32, FLOAT64, Array, as_numbers, as_real, require_finite, require_shape
 
 
 class AdamW:

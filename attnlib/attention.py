@@ -77,25 +77,7 @@ def attention(
     array([[0.8 , 1.96],
            [0.2 , 8.04]])
     """
-    Q, K, V = as_floats("attention", Q=Q, K=K, V=V)
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(
-            f"attention: the queries have d_k = {Q.shape[-1]} numbers but the keys have {K.shape[-1]}; "
-            f"a dot product needs the same (Q is {Q.shape}, K is {K.shape})"
-        )
-    if K.shape[-2] != V.shape[-2]:
-        raise ValueError(
-            f"attention: K has {K.shape[-2]} keys but V has {V.shape[-2]} values; each key needs exactly one "
-            f"value (K is {K.shape}, V is {V.shape})"
-        )
-    require_broadcast("attention", Q=Q, K=K, V=V)
-    require_finite("attention", Q=Q, K=K, V=V)
-    factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale("attention", scale)
-    require_bounded("attention", "scale", abs(factor), Q.dtype, "use a smaller one")
-    reach = max(1, abs(factor)) * score_bound(Q, K)
-    require_bounded("attention", "the scores", reach, Q.dtype, "scale Q or K down")
-    require_bounded("attention", "the output", largest(V), Q.dtype, "scale V down")
-
+    Q, K, V, factor = as_attention("attention", Q, K, V, scale)
     n_queries, n_keys = Q.shape[-2], K.shape[-2]
     allowed = as_mask("attention", mask, (n_queries, n_keys), Q.dtype, leading=(Q, K, V))
     if as_flag("attention", "causal", causal):
@@ -107,6 +89,34 @@ def attention(
     weights = shares_of_exp(masked)  # (..., n_queries, n_keys)
     output = weights @ V  # (..., n_queries, d_v)
     return AttentionResult(scores, scaled, masked, weights, output)
+
+
+def as_attention(
+    who: str, Q: ArrayLike, K: ArrayLike, V: ArrayLike, scale: float | None
+) -> tuple[Array, Array, Array, float]:
+    """Give Q, K, V as float arrays that fit together, and the factor of the scores.
+
+    >>> as_attention("demo", [[1, 2, 3, 4]], [[5, 6, 7, 8]], [[9]], None)[3]
+    0.5
+    """
+    Q, K, V = as_floats(who, Q=Q, K=K, V=V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(
+            f"{who}: the queries have d_k = {Q.shape[-1]} numbers but the keys have {K.shape[-1]}; "
+            f"a dot product needs the same (Q is {Q.shape}, K is {K.shape})"
+        )
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(
+            f"{who}: K has {K.shape[-2]} keys but V has {V.shape[-2]} values; each key needs exactly one "
+            f"value (K is {K.shape}, V is {V.shape})"
+        )
+    require_broadcast(who, Q=Q, K=K, V=V)
+    require_finite(who, Q=Q, K=K, V=V)
+    factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale(who, scale)
+    require_bounded(who, "scale", abs(factor), Q.dtype, "use a smaller one")
+    require_bounded(who, "the scores", max(1, abs(factor)) * score_bound(Q, K), Q.dtype, "scale Q or K down")
+    require_bounded(who, "the output", largest(V), Q.dtype, "scale V down")
+    return Q, K, V, factor
 
 
 def apply_mask(scaled: Array, mask: Array) -> Array:

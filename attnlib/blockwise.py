@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.attention import as_mask, as_scale, largest, score_bound
+from attnlib.attention import as_attention, as_mask
 from attnlib.checks import (
     FLOAT32,
     FLOAT64,
@@ -17,8 +16,6 @@ from attnlib.checks import (
     as_flag,
     as_floats,
     first_true,
-    require_bounded,
-    require_finite,
 )
 from attnlib.similarity import require_broadcast
 
@@ -173,33 +170,6 @@ def blocks(n: int, size: int) -> Iterator[slice]:
     """
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
-
-
-def as_attention(
-    who: str, Q: ArrayLike, K: ArrayLike, V: ArrayLike, scale: float | None
-) -> tuple[Array, Array, Array, float]:
-    """Give Q, K, V as float arrays that fit together, and the factor of the scores.
-
-    >>> as_attention("demo", [[1, 2, 3, 4]], [[5, 6, 7, 8]], [[9]], None)[3]
-    0.5
-    """
-    Q, K, V = as_floats(who, Q=Q, K=K, V=V)
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(
-            f"{who}: the queries have d_k = {Q.shape[-1]} numbers but the keys have {K.shape[-1]}; "
-            f"a dot product needs the same (Q is {Q.shape}, K is {K.shape})"
-        )
-    if K.shape[-2] != V.shape[-2]:
-        raise ValueError(
-            f"{who}: K has {K.shape[-2]} keys but V has {V.shape[-2]} values; each key needs exactly one "
-            f"value (K is {K.shape}, V is {V.shape})"
-        )
-    require_broadcast(who, Q=Q, K=K, V=V)
-    require_finite(who, Q=Q, K=K, V=V)
-    factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale(who, scale)
-    require_bounded(who, "the scores", max(1, abs(factor)) * score_bound(Q, K), Q.dtype, "scale Q or K down")
-    require_bounded(who, "the output", largest(V), Q.dtype, "scale V down")
-    return Q, K, V, factor
 
 
 def _as_mask(who: str, mask: ArrayLike | None, Q: Array, K: Array, V: Array) -> Array | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.attention import AttentionResult, attention
-from attnlib.blockwise import as_attention
+from attnlib.attention import AttentionResult, as_attention, attention
 from attnlib.checks import Array, as_floats, require_finite
 from attnlib.similarity import require_broadcast
 

@@ -5,7 +5,9 @@ Every public function turns its array arguments into float arrays here, before a
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -149,3 +151,54 @@ def first_true(found: Array) -> tuple[int, ...]:
     (1, 1)
     """
     return tuple(int(i) for i in np.unravel_index(int(found.argmax()), found.shape))
+
+
+def require_shape(who: str, name: str, array: Array, shape: tuple[int, ...], meaning: str) -> None:
+    """Refuse an array of another shape.
+
+    >>> require_shape("demo", "d_X", np.ones((2, 3)), (2, 4), "the shape of X")
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: d_X has shape (2, 3); expected (2, 4), the shape of X
+    """
+    if array.shape != shape:
+        raise ValueError(f"{who}: {name} has shape {array.shape}; expected {shape}, {meaning}")
+
+
+def require_linear(who: str, X: Array, name: str, W: Array) -> None:
+    """Refuse what cannot be multiplied: X (..., d_in) and the matrix W (d_in, d_out).
+
+    >>> require_linear("demo", np.ones((2, 3)), "W", np.ones((4, 5)))
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: the rows of X have 3 numbers but W takes 4 (X is (2, 3), W is (4, 5))
+    """
+    if W.ndim != 2:
+        raise ValueError(f"{who}: {name} has shape {W.shape}; expected two axes (d_in, d_out)")
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError(
+            f"{who}: the rows of X have {X.shape[-1]} numbers but {name} takes {W.shape[0]} "
+            f"(X is {X.shape}, {name} is {W.shape})"
+        )
+
+
+RANGES: dict[str, Callable[[float], bool]] = {
+    "a number above 0": lambda number: 0 < number < math.inf,
+    "a number of at least 0": lambda number: 0 <= number < math.inf,
+    "a number from 0 to below 1": lambda number: 0 <= number < 1,
+}
+
+
+def as_real(who: str, name: str, value: Any, expected: str) -> float:
+    """Give `value` as a Python float in a range: `expected` is one of RANGES.
+
+    >>> as_real("demo", "eps", np.float32(0.5), "a number above 0")
+    0.5
+    """
+    array = as_regular(who, name, value)
+    if array.ndim or array.dtype.kind not in "fiu":
+        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected {expected}")
+    number = float(array)
+    if not RANGES[expected](number):
+        raise ValueError(f"{who}: {name} is {number}; expected {expected}")
+    return number

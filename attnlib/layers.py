@@ -8,8 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib.attention import largest
-from attnlib.checks import FLOAT64, Array, as_floats, require_bounded, require_finite
-from attnlib.gradients import as_real, linear_backward, require_linear, require_shape, sum_to_shape
+from attnlib.checks import (
+    FLOAT64,
+    Array,
+    as_floats,
+    as_real,
+    require_bounded,
+    require_finite,
+    require_linear,
+    require_shape,
+)
+from attnlib.gradients import linear_backward, sum_to_shape
 
 
 def layer_norm(X: ArrayLike, gain: ArrayLike, bias: ArrayLike, eps: float = 1e-5) -> Array:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib.attention import largest
-from attnlib.checks import Array, as_floats, require_bounded, require_finite
+from attnlib.checks import Array, as_floats, as_real, require_bounded, require_finite
 
 
 def rotary(X: ArrayLike, positions: ArrayLike | None = None, *, base: float = 10000.0) -> Array:
@@ -45,7 +42,7 @@ def rotary(X: ArrayLike, positions: ArrayLike | None = None, *, base: float = 10
         raise ValueError(
             f"rotary: X has {d} columns; expected an even number, to turn them in pairs (X is {X.shape})"
         )
-    base = as_positive("rotary", "base", base)
+    base = as_real("rotary", "base", base, "a number above 0")
     (places,) = as_floats("rotary", 1, positions=np.arange(n) if positions is None else positions)
     require_finite("rotary", positions=places)
     rows = X.shape[:-1]
@@ -64,20 +61,3 @@ def rotary(X: ArrayLike, positions: ArrayLike | None = None, *, base: float = 10
     turned[..., 0::2] = even * cos - odd * sin
     turned[..., 1::2] = even * sin + odd * cos
     return turned
-
-
-def as_positive(who: str, name: str, value: Any) -> float:
-    """Give `value` as a finite Python float above 0.
-
-    >>> as_positive("demo", "base", 500)
-    500.0
-    """
-    if isinstance(value, (bool, np.bool_, str, complex)) or np.ndim(value) > 0:
-        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected one number")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected one number") from None
-    if not (number > 0 and math.isfinite(number)):
-        raise ValueError(f"{who}: {name} is {number}; expected a finite number above 0")
-    return number

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_floats, require_finite
-from attnlib.rotary import as_positive
+from attnlib.checks import Array, as_floats, as_real, require_finite
 
 
 def soft_cap(scores: ArrayLike, cap: float) -> Array:
@@ -31,7 +30,7 @@ def soft_cap(scores: ArrayLike, cap: float) -> Array:
     (scores,) = as_floats("soft_cap", 1, scores=scores)
     require_finite("soft_cap", scores=scores)
     with np.errstate(over="ignore", under="ignore"):
-        limit = scores.dtype.type(as_positive("soft_cap", "cap", cap))  # float32 stays float32
+        limit = scores.dtype.type(as_real("soft_cap", "cap", cap, "a number above 0"))  # float32 stays float32
     if limit == 0 or limit == np.inf:
         raise ValueError(f"soft_cap: cap is {cap}; expected a number that {scores.dtype} can hold")
     with np.errstate(over="ignore", under="ignore"):  # tanh(huge) = 1 and tanh(tiny) = tiny are what is meant
