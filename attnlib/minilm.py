@@ -95,6 +95,13 @@ class MiniLM:
         mean = self._forward("MiniLM.sentence", text).hidden[-1].mean(axis=0)  # (d_model,)
         return mean / np.linalg.norm(mean)
 
+    def values(self, X: Array, layer: int) -> Array:
+        """Give the values that rows (n, d_model) before a layer offer in each of its heads: (heads, n, d_v)."""
+        layer = as_count("MiniLM.values", "layer", layer, least=0)
+        if layer >= self.num_layers:
+            raise ValueError(f"MiniLM.values: layer is {layer}; expected one from 0 to {self.num_layers - 1}")
+        return self._heads(X, f"encoder.layer.{layer}", "value")
+
     def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
         """Give the k words whose rows of the embedding table point most nearly the same way, with their cosines.
 
@@ -138,16 +145,16 @@ class MiniLM:
 
     def _layer(self, X: Array, name: str) -> tuple[Array, Array]:
         """Attention, then feed-forward; after each, add what went in and normalise (post-norm)."""
-        Q, K, V = (
-            split_heads(self._linear(X, f"{name}.attention.self.{part}"), self.num_heads)  # (heads, n, d_k)
-            for part in ("query", "key", "value")
-        )
+        Q, K, V = (self._heads(X, name, part) for part in ("query", "key", "value"))  # (heads, n, d_k) each
         heads = attention(Q, K, V)
         joined = self._linear(merge_heads(heads.output), f"{name}.attention.output.dense")  # (n, d_model)
         X = self._norm(X + joined, f"{name}.attention.output")
         inner = gelu(self._linear(X, f"{name}.intermediate.dense"))  # (n, 4 · d_model)
         X = self._norm(X + self._linear(inner, f"{name}.output.dense"), f"{name}.output")  # (n, d_model)
         return X, heads.weights
+
+    def _heads(self, X: Array, name: str, part: str) -> Array:
+        return split_heads(self._linear(X, f"{name}.attention.self.{part}"), self.num_heads)  # (heads, n, d_k)
 
     def _linear(self, X: Array, name: str) -> Array:
         return X @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]  # (n, d_out)

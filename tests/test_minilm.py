@@ -301,6 +301,17 @@ def test_the_tiny_model_by_hand(tiny):
     np.testing.assert_allclose(tiny.sentence("the animal was tiredly"), mean / np.linalg.norm(mean), atol=1e-4)
 
 
+def test_values_are_those_that_attention_mixes(tiny):
+    result = tiny.forward("the animal was tiredly")
+    for layer in range(tiny.num_layers):
+        X = result.hidden[layer]
+        values = tiny.values(X, layer)
+        name = f"encoder.layer.{layer}.attention.self.value"
+        plain = X @ tiny.tensors[f"{name}.weight"].T + tiny.tensors[f"{name}.bias"]
+        np.testing.assert_allclose(np.concatenate(list(values), axis=1), plain)
+        assert values.shape[:2] == (tiny.num_heads, len(result.tokens))
+
+
 def test_nearest_compares_whole_words_of_letters(tiny):
     table = tiny_tensors()["embeddings.word_embeddings.weight"].astype(float)
     table /= np.sqrt((table * table).sum(axis=1, keepdims=True))
@@ -315,6 +326,7 @@ def test_nearest_compares_whole_words_of_letters(tiny):
 ONE_TOKEN = "expected a word of letters that is one token, such as 'king'"
 BAD = [
     (lambda m: m.tokens(3), TypeError, "MiniLM.tokens: the text is 3 (int); expected a str"),
+    (lambda m: m.values(np.ones((2, 8)), 9), ValueError, "MiniLM.values: layer is 9; expected one from 0 to 1"),
     (lambda m: m.forward(None), TypeError, "MiniLM.forward: the text is None (NoneType); expected a str"),
     (lambda m: m.sentence(["a"]), TypeError, "MiniLM.sentence: the text is ['a'] (list); expected a str"),
     (

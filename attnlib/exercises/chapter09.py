@@ -157,6 +157,16 @@ def decay_inside(p: Array, g: Array, rate: float, decay: float) -> Array:
     return p - rate * inside / (np.abs(inside) + 1e-8)
 
 
+def decay_unrated(p: Array, g: Array, rate: float, decay: float) -> Array:
+    """Forget that the rate also belongs to the decay."""
+    return p - rate * (g / (np.abs(g) + 1e-8)) - decay * p
+
+
+def plainest(p: Array, g: Array, rate: float, decay: float) -> Array:
+    """Take the plainest step, without decay."""
+    return p - rate * g
+
+
 adamw = FunctionExercise(
     "09-adamw",
     first_step,
@@ -172,6 +182,8 @@ adamw = FunctionExercise(
         "no-root": no_root,
         "plain-gradient": plain_gradient,
         "decay-inside": decay_inside,
+        "decay-unrated": decay_unrated,
+        "plainest": plainest,
     },
 )
 

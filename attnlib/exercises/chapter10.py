@@ -58,6 +58,16 @@ def sample_variance(X: Array) -> Array:
     return centred / np.sqrt(X.var(axis=-1, ddof=1, keepdims=True) + 1e-5)
 
 
+def no_small_number(X: Array) -> Array:
+    """Forget the 1e-5."""
+    return only_centred(X) / X.std(axis=-1, keepdims=True)
+
+
+def added_to_root(X: Array) -> Array:
+    """Add the 1e-5 after the root."""
+    return only_centred(X) / (X.std(axis=-1, keepdims=True) + 1e-5)
+
+
 norm = FunctionExercise(
     "10-norm",
     my_norm,
@@ -72,6 +82,8 @@ norm = FunctionExercise(
         "by-variance": by_variance,
         "over-everything": over_everything,
         "sample-variance": sample_variance,
+        "no-small-number": no_small_number,
+        "added-to-root": added_to_root,
     },
     properties=[Property("means-zero", lambda result, *_: bool(np.allclose(result.mean(axis=-1), 0, atol=1e-4)))],
 )
@@ -92,8 +104,13 @@ false = ChoiceExercise("10-false", "abcd", false_sentence)
 reach = NumberExercise(
     "10-reach",
     lambda: 0.8**20,
-    within=0.002,
-    mistakes={"multiplied": lambda: 0.8 * 20, "one-step": lambda: 0.8, "lost": lambda: 1 - 0.8**20},
+    within=0.001,
+    mistakes={
+        "multiplied": lambda: 0.8 * 20,
+        "one-step": lambda: 0.8,
+        "lost": lambda: 1 - 0.8**20,
+        "percent": lambda: 100 * 0.8**20,
+    },
 )
 
 

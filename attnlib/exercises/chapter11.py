@@ -58,6 +58,11 @@ def second_is_larger(m_1: float, s_1: float, m_2: float, s_2: float) -> Any:
     return s_1 * np.exp(m_1 - m_2) + s_2
 
 
+def first_is_larger(m_1: float, s_1: float, m_2: float, s_2: float) -> Any:
+    """Take it for granted that the first maximum is the larger one."""
+    return s_1 + s_2 * np.exp(m_2 - m_1)
+
+
 join = FunctionExercise(
     "11-join",
     joined_sum,
@@ -72,6 +77,7 @@ join = FunctionExercise(
         "without-maximum": without_maximum,
         "smaller-maximum": smaller_maximum,
         "second-is-larger": second_is_larger,
+        "first-is-larger": first_is_larger,
     },
 )
 
@@ -119,6 +125,11 @@ def axes_swapped(x: Array, angle: float) -> Array:
     return turn(x, angle)[::-1]
 
 
+def in_degrees(x: Array, angle: float) -> Array:
+    """Take the angle for degrees."""
+    return turn(x, np.radians(angle))
+
+
 turning = FunctionExercise(
     "11-turn",
     turn,
@@ -128,6 +139,7 @@ turning = FunctionExercise(
         "cosine-only": cosine_only,
         "signs-equal": signs_equal,
         "axes-swapped": axes_swapped,
+        "degrees": in_degrees,
     },
 )
 

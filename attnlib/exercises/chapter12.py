@@ -23,6 +23,7 @@ table = NumberExercise(
         "thousands": lambda: 30522 * 384 / 1e3,
         "all": lambda: 30522 * 384,
         "rows": lambda: 30522 / 1e6 * 1e3,
+        "rounded": lambda: 12.0,
     },
 )
 
@@ -58,6 +59,11 @@ def head_then_layer(weights: Array, query: int, key: int) -> Any:
     return strongest_head(weights, query, key)[::-1]
 
 
+def counted_from_one(weights: Array, query: int, key: int) -> Any:
+    """Count layers and heads from 1."""
+    return np.array(strongest_head(weights, query, key)) + 1
+
+
 def heads_case(rng: np.random.Generator, *sizes: int) -> tuple[Any, ...]:
     """Give weights (layers, heads, queries, keys), and the places of a query and a key."""
     raised = np.exp(rng.normal(size=sizes))
@@ -74,6 +80,7 @@ strongest = FunctionExercise(
         "any-key": any_key,
         "weakest": weakest,
         "head-then-layer": head_then_layer,
+        "from-one": counted_from_one,
     },
 )
 
