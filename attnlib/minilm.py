@@ -33,7 +33,10 @@ GET = "run `make model` (on Windows `py course.py model`)"
 
 
 class WeightsError(RuntimeError):
-    """The weights cannot be used; the message says what to do."""
+    """The weights cannot be used; the message says what to do, and a notebook shows nothing else."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython asks for it: no pages of library code for the learner
+        return [str(self)]
 
 
 class MiniLMResult(NamedTuple):

@@ -1,4 +1,7 @@
-"""What the test run prints at its end: how well the exercises are proven."""
+"""What the test run prints at its end: how well the exercises are proven, and which outputs are not compared."""
+
+from drawn import NOTEBOOKS
+from notebook_linter import count_ignored
 
 from attnlib.exercises import all_exercises, by_chapter
 
@@ -26,3 +29,7 @@ def pytest_terminal_summary(terminalreporter):
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         terminalreporter.write_line(row(chapter, *numbers))
     terminalreporter.write_line(row("all", *totals))
+    ignored = [(path.name, *entry) for path in sorted(NOTEBOOKS.glob("*.ipynb")) for entry in count_ignored(path)]
+    terminalreporter.section(f"outputs that are not compared: {len(ignored)}")
+    for name, cell, reason in ignored:
+        terminalreporter.write_line(f"{name}, cell {cell}: {reason}")

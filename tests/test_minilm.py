@@ -409,6 +409,10 @@ def test_load_finds_the_weights_itself(make_folder, readers, monkeypatch):
     assert minilm.load().tokens("tired") == ["[CLS]", "tired", "[SEP]"]
 
 
+def test_a_notebook_shows_the_sentence_alone():
+    assert minilm.WeightsError("Run make model.")._render_traceback_() == ["Run make model."]
+
+
 def test_no_weights_anywhere():
     assert message(minilm.load) == f"The weights of all-MiniLM-L6-v2 are not on this computer: {GET}"
 

@@ -172,3 +172,16 @@ def test_counts_have_no_gap_where_a_cell_is_empty():
     refresh.clean(nb)
     assert [cell.execution_count for cell in nb.cells] == [1, 2]
     assert nb.cells[1].outputs[0].execution_count == 2
+
+
+def test_outputs_that_nobody_compares_are_kept_unless_asked_for(tmp_path):
+    path = write(tmp_path / "05-test.ipynb", "import time\ntime.perf_counter_ns()")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["cells"][1]["metadata"]["tags"] = ["nbval-ignore-output"]
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    assert refresh.main([str(path)]) == 0
+    first = path.read_bytes()
+    assert outputs(path, 2)
+    assert refresh.refresh(path) == (first, [])
+    assert refresh.main(["--ignored", str(path)]) == 0
+    assert path.read_bytes() != first

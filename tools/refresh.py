@@ -1,6 +1,6 @@
 """Run notebooks in a fresh kernel and store clean outputs: the same bytes when nothing changed.
 
-Use: ``python tools/refresh.py [--check] [notebook ...]`` (default: all of ``notebooks/``).
+Use: ``python tools/refresh.py [--check] [--ignored] [notebook ...]`` (default: all of ``notebooks/``).
 Cell numbers in messages count all cells of the notebook, from 1.
 """
 
@@ -130,6 +130,23 @@ def clean(nb: NotebookNode) -> None:
                 output.execution_count = count
 
 
+def keep_ignored(old: NotebookNode, new: NotebookNode) -> None:
+    """Keep the stored outputs of cells that no test compares: they differ at each run, and mean nothing new.
+
+    Parameters
+    ----------
+    old, new : NotebookNode
+        The notebook as it was stored and as it was run. A cell that had no output gets its new one.
+    """
+    for before, after in zip(old.cells, new.cells, strict=True):
+        ignored = "nbval-ignore-output" in after.metadata.get("tags", [])
+        if ignored and before.get("outputs"):
+            after.outputs = [out for out in map(clean_output, before.outputs) if out]
+            for output in after.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = after.execution_count
+
+
 def merge_streams(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
     """Join neighbouring stream outputs of one name: how a print is cut into messages is chance.
 
@@ -194,7 +211,7 @@ def dump(nb: NotebookNode) -> bytes:
     return (nbformat.writes(nb, indent=1, ensure_ascii=False).rstrip("\n") + "\n").encode()
 
 
-def refresh(path: Path, timeout: float = 120) -> tuple[bytes, list[str]]:
+def refresh(path: Path, timeout: float = 120, *, ignored: bool = False) -> tuple[bytes, list[str]]:
     """Run a notebook, without a change to its file.
 
     Parameters
@@ -203,6 +220,8 @@ def refresh(path: Path, timeout: float = 120) -> tuple[bytes, list[str]]:
         The notebook.
     timeout : float
         The most seconds that one cell may take.
+    ignored : bool
+        Take new outputs also for cells that no test compares.
 
     Returns
     -------
@@ -216,6 +235,8 @@ def refresh(path: Path, timeout: float = 120) -> tuple[bytes, list[str]]:
         raise RefreshError(f"not a notebook: {error}") from error
     execute(nb, path.parent.resolve(), timeout)
     clean(nb)
+    if not ignored:
+        keep_ignored(old, nb)
     new = dump(nb)
     if new == content:
         return new, []
@@ -284,12 +305,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description="Run notebooks and store clean outputs.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file would change")
+    parser.add_argument("--ignored", action="store_true", help="store also outputs that no test compares")
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of notebooks/")
     options = parser.parse_args(arguments)
     status = 0
     for path in options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb")):
         try:
-            content, changes = refresh(path)
+            content, changes = refresh(path, ignored=options.ignored)
             if changes and not options.check:
                 write(path, content)
         except (RefreshError, OSError, nbformat.ValidationError) as error:
