@@ -106,15 +106,6 @@ def find_desk(start: Path | None = None) -> Path | None:
     return next((folder for folder in (here, *here.parents) if (folder / MARKER).is_file()), None)
 
 
-def start_file(desk: Path) -> str:
-    """Give the first notebook to open, from the folder of the desk.
-
-    >>> start_file(Path("work"))
-    'notebooks/00-start-here.ipynb'
-    """
-    return f"{NOTEBOOKS}/{CHAPTERS[0].file}"
-
-
 # --- laying out ---------------------------------------------------------------------------------------
 
 

@@ -143,11 +143,6 @@ def test_a_deleted_folder_lies_on_no_desk(monkeypatch):
     assert find_desk() is None
 
 
-def test_the_first_notebook():
-    assert module.start_file(Path("anywhere")) == "notebooks/00-start-here.ipynb"
-    assert (module.course_root() / module.start_file(Path())).is_file()
-
-
 @pytest.mark.parametrize("place", [".", "..", "notebooks", "notebooks/work"])
 def test_a_desk_among_the_files_of_the_course_is_refused(course, place):
     before = files(course)

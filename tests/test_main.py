@@ -38,7 +38,7 @@ def test_the_desk_is_made_then_up_to_date(away, capsys):
     assert program.main(["desk"]) == 0
     ready = f"Your desk is ready in {away}: work there, for nothing on it is ever overwritten.\n"
     assert capsys.readouterr() == (ready, "")
-    assert (away / desk.start_file(away)).is_file()
+    assert (away / "notebooks" / "00-start-here.ipynb").is_file()
     assert program.main(["desk"]) == 0
     assert capsys.readouterr() == (f"Your desk in {away} is up to date.\n", "")
 

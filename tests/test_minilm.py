@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from attnlib import minilm
+from attnlib.exercises import all_exercises
 from attnlib.minilm import WeightsError
 
 HERE = Path(__file__).resolve().parent
@@ -71,6 +72,13 @@ def test_layers_and_weights_agree_with_pytorch(real):
 def test_nearest_words_of_the_real_table(real):
     assert [word for word, _ in real.nearest("king", 3)] == ["kings", "queen", "monarch"]
     assert [word for word, _ in real.nearest("Seoul", 2)] == ["korea", "korean"]
+
+
+def test_the_exercise_about_pairs_is_answered_as_the_model_does(real):
+    tea = real.sentence("I like tea.")
+    pairs = {"a": "I like coffee.", "b": "나는 차를 좋아한다.", "c": "The moon is far away."}
+    cosines = {letter: float(tea @ real.sentence(other)) for letter, other in pairs.items()}
+    assert max(cosines, key=cosines.__getitem__) == all_exercises()["12-pairs"].reference
 
 
 def test_a_text_may_fill_all_positions_and_no_more(real):

@@ -24,6 +24,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from attnlib.chapters import CHAPTERS
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -590,6 +592,11 @@ def test_lab_opens_the_first_notebook_in_the_environment(course, capsys, monkeyp
     assert f"--ServerApp.port={port}" in asked[2]
     assert f"--ServerApp.root_dir={Path(course.ROOT) / 'work'}" in asked[2]  # nothing outside is served
     assert "Ctrl-C" in capsys.readouterr().out
+
+
+def test_lab_opens_a_notebook_that_exists(course):
+    assert f"notebooks/{CHAPTERS[0].file}" == course.START
+    assert (Path(__file__).resolve().parents[1] / course.START).is_file()
 
 
 def test_lab_serves_the_desk_that_the_learner_named(course, monkeypatch, tmp_path):
