@@ -294,6 +294,13 @@ def check(arguments):
     return int(bool(failed))
 
 
+def browser(arguments):
+    """Try the course in a real browser, as a learner would."""
+    set_up(TEST)
+    set_up_model()
+    return run("-m", "pytest", *(arguments or ["tests/browser"]))
+
+
 def setup(arguments):
     """Install everything that the course needs."""
     set_up(COURSE)
@@ -347,6 +354,7 @@ COMMANDS = (
     ("help", "list these commands", usage),
     ("lab", "open the course (another port: make lab PORT=8889, py course.py lab --port 8889)", lab),
     ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
+    ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
