@@ -323,7 +323,7 @@ def draw_bars(
         if marked and place not in marked:
             bar.set(facecolor="white", edgecolor=COLOURS[kind], linewidth=1.6)
     axes.bar_label(drawn, [figure_of(x, digits) for x in numbers], padding=3)
-    axes.axhline(0, color="#1a1a1a", linewidth=0.8)
+    axes.axhline(0, color="#1a1a1a", linewidth=0.8, clip_on=False)
     axes.set_xticks(range(len(labels)), labels)
     axes.set_yticks([])
     axes.spines[["left", "bottom"]].set_visible(False)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import ipywidgets
 import traitlets
 
-WIDE = {"description_width": "9em"}
-ROOM = {"width": "32em", "max_width": "100%"}
+WIDE = {"description_width": "13em"}
+ROOM = {"width": "36em", "max_width": "100%"}
 
 
 class Control(Protocol):
@@ -143,7 +143,7 @@ class Switch:
     def widget(self) -> ipywidgets.DOMWidget:
         """Make the box to tick."""
         return ipywidgets.Checkbox(
-            self.start, description=self.label, tooltip=self.label, indent=False, layout={"margin": "0 0 0 9.5em"}
+            self.start, description=self.label, tooltip=self.label, indent=False, layout={"margin": "0 0 0 13.5em"}
         )
 
 
@@ -176,7 +176,7 @@ class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
         super().__init__(
             [widget for line in [head, *lines] for widget in line],
             value=self._pressed(),
-            layout={"grid_template_columns": f"9em repeat({len(columns)}, 5.4em)", "grid_gap": "2px"},
+            layout={"grid_template_columns": f"13.5em repeat({len(columns)}, 5.4em)", "grid_gap": "2px"},
         )
         self._moving = False
         for line in self.buttons:

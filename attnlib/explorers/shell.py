@@ -12,8 +12,9 @@ import ipywidgets
 from attnlib.explorers.controls import Control
 from attnlib.pictures import Picture
 
-
-UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
+UNSEEN = (
+    "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
+)
 """the style of a text that only a screen reader reads: an Image widget cannot carry its own words"""
 
 
@@ -62,7 +63,10 @@ class Explorer:
         self._show(self.shown)
         for widget in self.widgets.values():
             widget.observe(self._moved, "value")
-        self._box = ipywidgets.VBox([*self.widgets.values(), self._image, self._words])
+        everything = [*self.widgets.values(), self._image, self._words]
+        self._box = ipywidgets.VBox(
+            everything, layout={"align_items": "flex-start"}
+        )  # else the image is stretched
 
     def _moved(self, change: Any) -> None:
         try:

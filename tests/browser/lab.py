@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)(\S*)\?token=([0-9a-f]+)")
-PATIENCE = 120_000  # milliseconds; a busy machine is slow, and every wait ends as soon as it can
+PATIENCE = 60_000  # milliseconds; a busy machine is slow, and every wait ends as soon as it can
 EXECUTED = r"""() => {
     const prompts = [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')];
     return prompts.length > 0 && prompts.every(prompt => /\[\d+\]/.test(prompt.textContent));
@@ -52,7 +52,13 @@ def running(folder):
     )
     command = [sys.executable, "course.py", "lab", "--no-browser", "--port", str(port)]
     process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,  # so that a Ctrl-C reaches all of it, as in a terminal
     )
     said = []
     try:
@@ -65,11 +71,11 @@ def running(folder):
         threading.Thread(target=process.stdout.read, daemon=True).start()  # or the pipe would fill up
         yield Lab(int(found[1]), found[2], found[3], folder / "desk")
     finally:
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
         try:
             process.wait(timeout=30)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
@@ -167,11 +173,14 @@ class Explored:
         self.box.locator(".noUi-handle").nth(place).focus()
         self.page.keyboard.press(key)
 
-    def click_end(self, place):
-        """Move a slider to its right end by a click of the mouse."""
-        track = self.box.locator(".noUi-target").nth(place)
+    def drag_to_end(self, place):
+        """Drag a slider to its right end with the mouse."""
+        handle, track = self.box.locator(".noUi-handle").nth(place), self.box.locator(".noUi-target").nth(place)
+        handle.hover()
+        self.page.mouse.down()
         size = track.bounding_box()
-        track.click(position={"x": size["width"] - 1, "y": size["height"] / 2})
+        self.page.mouse.move(size["x"] + size["width"] + 40, size["y"] + size["height"] / 2, steps=5)
+        self.page.mouse.up()
 
     def choose(self, place, name):
         """Choose from a list."""
