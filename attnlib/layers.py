@@ -74,7 +74,8 @@ def layer_norm_backward(
     require_shape("layer_norm_backward", "d_output", d_output, X.shape, "the shape of X")
     require_finite("layer_norm_backward", d_output=d_output)
     normal, deviation = _standardise(X, eps)
-    d_gain, d_bias = sum_to_shape(d_output * normal, gain.shape), sum_to_shape(d_output, gain.shape)  # (d,), (d,)
+    d_gain = sum_to_shape(d_output * normal, gain.shape)  # (d,)
+    d_bias = sum_to_shape(d_output, gain.shape).copy()  # (d,), never the caller's own array
     d_normal = d_output * gain
     through_mean = d_normal.mean(axis=-1, keepdims=True)  # (..., 1)
     through_deviation = normal * (d_normal * normal).mean(axis=-1, keepdims=True)  # (..., d)
@@ -267,7 +268,8 @@ def feed_forward_backward(
     d_hidden, dW_2 = linear_backward(relu(before), W_2, d_output)  # (..., n, d_ff), (d_ff, d_out)
     d_before = relu_backward(before, d_hidden)
     dX, dW_1 = linear_backward(X, W_1, d_before)  # (..., n, d_model), (d_model, d_ff)
-    return dX, dW_1, sum_to_shape(d_before, b_1.shape), dW_2, sum_to_shape(d_output, b_2.shape)
+    db_2 = sum_to_shape(d_output, b_2.shape).copy()  # never the caller's own array
+    return dX, dW_1, sum_to_shape(d_before, b_1.shape), dW_2, db_2
 
 
 def _check_feed_forward(who: str, X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array) -> None:
