@@ -134,7 +134,7 @@ def _forward(Q: Array, K: Array, V: Array, mask: Any, causal: bool, scale: float
 
 
 def sum_to_shape(gradient: Array, shape: tuple[int, ...]) -> Array:
-    """Undo broadcasting: what was used several times gets the sum of its gradients; nothing stretched, nothing done.
+    """Undo broadcasting: what was used several times gets the sum of its gradients.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ def erf(x: ArrayLike) -> Array:
     A step from −1 to 1, blurred by exp(−t²)/√π, is erf. So take a square wave: such steps up and down, 12 apart.
     It is a sum of sines, (4/π) Σ sin(ωx)/k with ω = kπ/12 and k = 1, 3, 5, ..., and the blur shrinks each of them
     by exp(−ω²/4): few are left. Between −6 and 6 the other steps, and the sines after k = 47, change it by less
-    than 1e-16. Farther away erf is ±1, to the last digit.
+    than 1e-16. Farther away erf is ±1, to the last digit. For float32, steps 8 apart and sines up to k = 21 do.
 
     Parameters
     ----------
@@ -152,13 +152,31 @@ def erf(x: ArrayLike) -> Array:
     """
     (x,) = as_floats("erf", 0, x=x)
     require_finite("erf", x=x)
-    near = np.clip(x.astype(FLOAT64), -6, 6)  # in float64 also for float32: the sum needs the room
-    wave = np.zeros_like(near)
-    for k in range(47, 0, -2):  # small terms first: they lose less to rounding
-        omega = k * math.pi / 12
-        wave += 4 / math.pi * math.exp(-omega * omega / 4) / k * np.sin(omega * near)
-    exact = np.where(np.abs(x) < 6, np.clip(wave, -1, 1), np.sign(x))  # rounding must not touch the ±1
-    return exact.astype(x.dtype)
+    apart, last = (12, 47) if x.dtype == FLOAT64 else (8, 21)
+    flat, result = x.ravel(), np.empty(x.size, x.dtype)
+    for start in range(0, x.size, 16384):  # so many at a time stay in the processor's cache
+        part = flat[start : start + 16384]
+        wave = _blurred_wave(np.clip(part.astype(FLOAT64), -apart / 2, apart / 2), apart, last)
+        exact = np.where(np.abs(part) < apart / 2, np.clip(wave, -1, 1), np.sign(part))  # rounding keeps off ±1
+        result[start : start + 16384] = exact
+    return result.reshape(x.shape)
+
+
+def _blurred_wave(x: Array, apart: int, last: int) -> Array:
+    """Add the sines up to k = `last` of the square wave of `erf`, with one call of sin instead of one for each k.
+
+    From sin(kθ) = 2 cos(2θ) sin((k−2)θ) − sin((k−4)θ) follows Clenshaw's way: begin with the last factor, and
+    after each step to the next k, two smaller, multiply what there is by 2 cos(2θ), less what there was before.
+    """
+    sine = np.sin(x * (math.pi / apart))  # sin θ
+    with np.errstate(under="ignore"):
+        twice_cosine = 2 - 4 * sine * sine  # 2 cos(2θ)
+    now, before = np.zeros_like(x), np.zeros_like(x)
+    for k in range(last, 0, -2):
+        omega = k * math.pi / apart
+        factor = 4 / math.pi * math.exp(-omega * omega / 4) / k
+        now, before = factor + twice_cosine * now - before, now
+    return sine * (now + before)
 
 
 def gelu(x: ArrayLike) -> Array:
