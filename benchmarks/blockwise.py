@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,8 @@ def measure(quick: bool) -> Measured:
             figures += compare(n, kind, times[kind])
         both = (times["causal"]["in blocks"], times["full"]["in blocks"])
         figures.append(ratio(f"in blocks, n = {n}: causal / full", *both, "≤ 0.65" if n >= 2048 else ""))
-    return Measured(figures, curves)
+    fitted = {kind: exponents(lengths, curves[kind]) for kind in ("full", "causal")}
+    return Measured(figures, {**curves, "exponents": fitted})
 
 
 def contestants(Q: Array, K: Array, V: Array, causal: bool) -> dict[str, Callable[[], Array]]:
@@ -74,6 +75,15 @@ def compare(n: int, kind: str, times: dict[str, list[float]]) -> list[Figure]:
         lines.append(ratio(f"tutorials' NumPy / in blocks, {what}", times["tutorials"], ours, goal))
         lines.append(ratio(f"`attention` / in blocks, {what}", times["attention"], ours))
     return lines
+
+
+def exponents(lengths: Sequence[int], lines: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Fit each line.
+
+    >>> exponents([1024, 2048], {"a": [1.0, 2.0]})
+    {'a': 1.0}
+    """
+    return {name: round(exponent(lengths, numbers), 3) for name, numbers in lines.items()}
 
 
 def exponent(lengths: Sequence[int], numbers: Sequence[float]) -> float:

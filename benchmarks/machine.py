@@ -15,11 +15,7 @@ from benchmarks import peers
 
 
 def describe() -> dict[str, str]:
-    """Give the machine's parts, and the versions of what was measured.
-
-    >>> sorted(describe())
-    ['BLAS', 'NumPy', 'Python', 'busy', 'cores', 'date', 'memory', 'processor', 'system', 'torch']
-    """
+    """Give the machine's parts, and the versions of what was measured."""
     module = peers.torch()
     blas = [f"{b['internal_api']} {b['version']}" for b in threadpool_info() if b["user_api"] == "blas"]
     return {

@@ -9,7 +9,7 @@ from typing import Any
 from attnlib import attention
 from attnlib.blockwise import blockwise_attention
 from benchmarks import peers
-from benchmarks.blockwise import HEADS, LENGTHS, LONGEST_WHOLE, D
+from benchmarks.blockwise import HEADS, LENGTHS, LONGEST_WHOLE, D, exponents
 from benchmarks.timing import Figure, Measured, plain
 
 
@@ -31,7 +31,8 @@ def measure(quick: bool) -> Measured:
             note = f"{megabytes['in blocks'][-1]:.1f} MB, the output included; the scores would be {scores:.0f} MB"
             name = f"in blocks, n = {n}: memory / n × n scores of {HEADS} heads"
             figures.append(plain(name, "%", [share], "≤ 5" if n == lengths[-1] else "", note))
-    return Measured(figures, {"lengths": list(lengths), "megabytes": megabytes})
+    curves = {"lengths": list(lengths), "megabytes": megabytes, "exponents": exponents(lengths, megabytes)}
+    return Measured(figures, curves)
 
 
 def peak(call: Callable[[], object]) -> int:

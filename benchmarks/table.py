@@ -94,18 +94,11 @@ def one_growth(title: str, lengths: Sequence[int], lines: Mapping[str, Sequence[
     found = []
     for name, numbers in lines.items():
         missing = [""] * (len(lengths) - len(numbers))
-        found.append([name, *(f"{number:.1f}" for number in numbers), *missing, power(lengths, numbers)])
+        found.append(
+            [name, *(f"{number:.1f}" for number in numbers), *missing, f"n^{exponent(lengths, numbers):.1f}"]
+        )
     head = [title, *(f"n = {n}" for n in lengths), "grows as"]
     return rows(head, ["---", *["---:"] * (len(lengths) + 1)], found)
-
-
-def power(lengths: Sequence[int], numbers: Sequence[float]) -> str:
-    """Say how numbers grow.
-
-    >>> power([1024, 2048], [1.0, 4.0])
-    'n^2.0'
-    """
-    return f"n^{exponent(lengths, numbers):.1f}"
 
 
 def in_milliseconds(lines: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PAUSE = 0.02  # seconds between two calls: threads that wait for more work go to sleep meanwhile
+ENOUGH = 30  # seconds for one comparison, if it has had its turns twice
+PAUSE = 0.1  # seconds between two calls: threads that wait for more work spin for a while before they sleep
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def interleave(
     Parameters
     ----------
     calls : name → what to call
-    rounds : how often each has its turn
+    rounds : how often each has its turn; fewer, but at least two, if that takes longer than `ENOUGH` seconds
     repeat : how many calls make one turn, for calls too short to be timed alone
     pause : seconds between two turns
     warm_up : begin with one more round, which does not count
@@ -73,7 +74,10 @@ def interleave(
     {'a': 3, 'b': 3}
     """
     seconds: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds + warm_up):
+    begin = time.perf_counter()
+    for done in range(rounds + warm_up):
+        if done > 2 and time.perf_counter() - begin > ENOUGH:
+            break  # a busy machine: rather fewer rounds than no end
         for name, call in calls.items():
             time.sleep(pause)
             start = time.perf_counter()
