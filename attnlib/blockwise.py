@@ -18,6 +18,7 @@ from attnlib.checks import (
     first_true,
 )
 from attnlib.similarity import require_broadcast
+from attnlib.threads import share
 
 
 def online_softmax(scores: ArrayLike, block: int) -> Array:
@@ -66,12 +67,14 @@ def blockwise_attention(
     *,
     causal: bool = False,
     scale: float | None = None,
-    block: int = 256,
+    block: int = 512,
+    threads: int | None = None,
 ) -> Array:
     """Compute the output of `attention` with memory that grows with n, not with n².
 
     The scores of a few queries and a few keys are made, used and forgotten. Softmax is computed as in
-    `online_softmax`; the output so far is corrected together with the sum so far.
+    `online_softmax`; the output so far is corrected together with the sum so far. No query needs another, so that
+    blocks of queries are shared by threads.
 
     Parameters
     ----------
@@ -81,7 +84,9 @@ def blockwise_attention(
     mask : as in `attention`; only slices of it are used
     causal : as in `attention`; blocks of keys that lie wholly in the future are skipped
     scale : as in `attention`
-    block : how many keys are looked at together, by twice as many queries
+    block : how many keys are looked at together, by half as many queries
+    threads : how many blocks of queries are worked on at a time; as many as the computer has cores if not given.
+        The output is the same to the last bit for any number.
 
     Returns
     -------
@@ -101,54 +106,60 @@ def blockwise_attention(
     causal = as_flag(who, "causal", causal)
     block = as_count(who, "block", block)
 
+    threads = None if threads is None else as_count(who, "threads", threads)
+
     leading = require_broadcast(who, Q=Q, K=K, V=V, mask=Q if mask is None else mask)
     Q, K, V = (np.broadcast_to(array, (*leading, *array.shape[-2:])) for array in (Q, K, V))  # views, no copies
     if mask is not None:
         mask = np.broadcast_to(mask, (*leading, n_queries, n_keys))
-    # The only scores that are ever kept. Twice as tall as wide: so BLAS multiplies faster than in a square.
-    scores = np.empty((min(2 * block, n_queries), min(block, n_keys)), Q.dtype)  # (2 block, block)
     output = np.zeros((*leading, n_queries, V.shape[-1]), Q.dtype)  # (..., n_queries, d_v)
-    with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
-        for head in np.ndindex(leading):
-            for rows in blocks(n_queries, len(scores)):
-                _gather(
-                    Q[head][rows],
-                    K[head],
-                    V[head],
-                    None if mask is None else mask[head][rows],
-                    n_seen=n_keys - n_queries + rows.start + 1 if causal else n_keys,
-                    factor=factor,
-                    scores=scores,
-                    output=output[head][rows],
-                )
+
+    def gather(piece: tuple[tuple[int, ...], slice]) -> None:
+        head, rows = piece
+        _gather(
+            Q[head][rows],
+            K[head],
+            V[head],
+            None if mask is None else mask[head][rows],
+            n_seen=n_keys - n_queries + rows.start + 1 if causal else n_keys,
+            factor=factor,
+            block=block,
+            output=output[head][rows],
+        )
+
+    half = (block + 1) // 2
+    share(gather, [(head, rows) for head in np.ndindex(leading) for rows in blocks(n_queries, half)], threads)
     return output
 
 
 def _gather(
-    Q: Array, K: Array, V: Array, mask: Array | None, n_seen: int, factor: float, scores: Array, output: Array
+    Q: Array, K: Array, V: Array, mask: Array | None, n_seen: int, factor: float, block: int, output: Array
 ) -> None:
     """Add to `output`, which is 0, what one block of queries gathers; its first query sees `n_seen` keys."""
+    last = min(len(K), n_seen + len(Q) - 1)  # later keys lie in the future of all these queries
+    block = max(1, min(block, last))
+    scores = np.empty((len(Q), block), Q.dtype)  # (queries, block): the only scores, overwritten by each block
+    ones = np.ones((block, 1), Q.dtype)
     top = np.full((len(Q), 1), np.finfo(Q.dtype).min, Q.dtype)  # (queries, 1): the maximum so far
     total = np.zeros_like(top)  # (queries, 1): the sum so far of exp(score − top)
-    ones = np.ones((scores.shape[1], 1), Q.dtype)
-    last = min(len(K), n_seen + len(Q) - 1)  # later keys lie in the future of all these queries
-    for columns in blocks(last, scores.shape[1]):
-        some = columns.stop - columns.start
-        raised = scores[: len(Q), :some]  # (queries, some): room for them
-        np.matmul(Q, K[columns].T, out=raised)
-        raised *= raised.dtype.type(factor)
-        _hide(raised, None if mask is None else mask[:, columns], n_seen - columns.start)
-        new_top = np.maximum(top, raised.max(axis=-1, keepdims=True))
-        raised -= new_top  # at most 0, so that exp cannot overflow
-        np.exp(raised, out=raised)
-        correction = np.exp(top - new_top)  # (queries, 1): 1 where the maximum stays
-        total *= correction
-        total += raised @ ones[:some]  # the sum of each row, as a product: quicker than .sum()
-        output *= correction
-        output += raised @ V[columns]  # (queries, d_v)
-        top = new_top
-    total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
-    output /= total
+    with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
+        for columns in blocks(last, block):
+            some = columns.stop - columns.start
+            raised = scores[:, :some]  # (queries, some): room for them
+            np.matmul(Q, K[columns].T, out=raised)
+            raised *= raised.dtype.type(factor)
+            _hide(raised, None if mask is None else mask[:, columns], n_seen - columns.start)
+            new_top = np.maximum(top, raised.max(axis=-1, keepdims=True))
+            raised -= new_top  # at most 0, so that exp cannot overflow
+            np.exp(raised, out=raised)
+            correction = np.exp(top - new_top)  # (queries, 1): 1 where the maximum stays
+            total *= correction
+            total += raised @ ones[:some]  # the sum of each row, as a product: quicker than .sum()
+            output *= correction
+            output += raised @ V[columns]  # (queries, d_v)
+            top = new_top
+        total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
+        output /= total
 
 
 def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:
@@ -159,7 +170,9 @@ def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:
         scaled += mask
     n_queries, n_keys = scaled.shape
     if n_seen < n_keys:
-        np.copyto(scaled, -np.inf, where=~np.tri(n_queries, n_keys, k=n_seen - 1, dtype=bool))
+        some = max(0, n_seen)  # all queries see these: only the rest need be looked at
+        hidden = ~np.tri(n_queries, n_keys - some, k=n_seen - some - 1, dtype=bool)  # (n_queries, rest)
+        np.copyto(scaled[:, some:], -np.inf, where=hidden)
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:

@@ -99,7 +99,7 @@ def require_finite(who: str, **arrays: Array) -> None:
     for name, array in arrays.items():
         # One fast product notices any NaN or infinity; only then is it worth looking for the place.
         flat = array.ravel()
-        if not np.isfinite(np.vdot(flat, flat)) and not np.isfinite(array).all():
+        if not math.isfinite(np.vdot(flat, flat)) and not np.isfinite(array).all():
             where = first_true(~np.isfinite(array))
             raise ValueError(f"{who}: {name} has {array[where]} at {where}; expected finite numbers")
 

@@ -146,6 +146,8 @@ def sum_to_shape(gradient: Array, shape: tuple[int, ...]) -> Array:
     >>> sum_to_shape(np.ones((5, 2, 3)), (1, 3))
     array([[10., 10., 10.]])
     """
+    if gradient.shape == shape:
+        return gradient
     added = tuple(range(gradient.ndim - len(shape)))
     gradient = gradient.sum(axis=added)  # as many axes as `shape`
     stretched = tuple(axis for axis, length in enumerate(shape) if length == 1)
@@ -179,12 +181,8 @@ def linear_backward(X: ArrayLike, W: ArrayLike, d_output: ArrayLike) -> tuple[Ar
     require_linear("linear_backward", X, "W", W)
     require_shape("linear_backward", "d_output", d_output, (*X.shape[:-1], W.shape[1]), "the shape of X W")
     require_finite("linear_backward", X=X, W=W, d_output=d_output)
-    dX = d_output @ W.T  # (..., n, d_in)
-    rows, d_rows = (
-        X.reshape(-1, X.shape[-1]),
-        d_output.reshape(-1, W.shape[1]),
-    )  # (all rows, d_in), (all rows, d_out)
-    return dX, rows.T @ d_rows  # dW: (d_in, d_out)
+    rows, d_rows = X.reshape(-1, W.shape[0]), d_output.reshape(-1, W.shape[1])  # (rows, d_in), (rows, d_out)
+    return (d_rows @ W.T).reshape(X.shape), rows.T @ d_rows  # dX: (..., n, d_in), dW: (d_in, d_out)
 
 
 def embedding_backward(ids: ArrayLike, d_X: ArrayLike, size: int) -> Array:
@@ -212,9 +210,10 @@ def embedding_backward(ids: ArrayLike, d_X: ArrayLike, size: int) -> Array:
     places = as_whole_numbers("embedding_backward", "ids", ids, 0, size - 1)
     require_shape("embedding_backward", "d_X", d_X, (*places.shape, d_X.shape[-1]), "one row for each id")
     require_finite("embedding_backward", d_X=d_X)
-    d_table = np.zeros((size, d_X.shape[-1]), d_X.dtype)
-    np.add.at(d_table, places, d_X)  # unlike d_table[ids] += d_X, this adds twice what is there twice
-    return d_table
+    columns = d_X.reshape(-1, d_X.shape[-1]).T  # (d, all ids)
+    # Unlike d_table[ids] += d_X, bincount adds twice what is there twice.
+    sums = [np.bincount(places.ravel(), weights=column, minlength=size) for column in columns]  # d times (size,)
+    return np.stack(sums, axis=1).astype(d_X.dtype, copy=False)  # (size, d)
 
 
 def cross_entropy(logits: ArrayLike, targets: ArrayLike) -> tuple[float, Array]:

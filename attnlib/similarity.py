@@ -74,8 +74,11 @@ def require_broadcast(who: str, **arrays: Array) -> tuple[int, ...]:
     >>> require_broadcast("demo", Q=np.ones((8, 1, 3, 4)), K=np.ones((2, 5, 4)))
     (8, 2)
     """
+    shapes = {array.shape[:-2] for array in arrays.values()}
+    if len(shapes) == 1:  # the usual case, and NumPy need not be asked
+        return shapes.pop()
     try:
-        return np.broadcast_shapes(*(array.shape[:-2] for array in arrays.values()))
+        return np.broadcast_shapes(*shapes)
     except ValueError:
         leading = ", ".join(f"{name} is {array.shape}" for name, array in arrays.items())
         raise ValueError(

@@ -358,6 +358,13 @@ def test_relu_at_zero():
     assert relu_backward([-1e-9, 0, 1e-9], [5, 6, 7]).tolist() == [0, 0, 7]
 
 
+def test_no_gradient_shares_memory_with_what_was_passed_in():
+    one = np.ones(3)
+    given = [one, np.eye(3), one.copy(), np.eye(3), one.copy(), one.copy()]
+    gradients = [*feed_forward_backward(*given), *layer_norm_backward(np.arange(3.0), one, given[-1])]
+    assert not any(np.shares_memory(a, b) for a in gradients for b in given)
+
+
 @pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
 def test_feed_forward_backward(leading):
     inputs = normal((*leading, 4), (4, 7), (7,), (7, 5), (5,))

@@ -530,8 +530,8 @@ def test_test_command_runs_every_step_and_reports_a_failure(course, capsys, monk
     assert course.main(["test"]) == 1
     assert asked[0] == "requirements-test.txt"
     assert [arguments[1] for arguments in asked[1:]] == ["ruff", "ruff", "mypy", "pytest", "pytest"]
-    assert {"attnlib", "tests", "--cov"} <= set(asked[-2])
-    assert asked[-1][-1] == "notebooks"
+    assert {"attnlib", "benchmarks", "tests", "--cov"} <= set(asked[-2])
+    assert asked[-1][-2:] == ("--durations=10", "notebooks")  # with the ten slowest cells
     assert "failed: mypy" in capsys.readouterr().out
 
 
@@ -557,6 +557,30 @@ def test_the_model_is_fetched_once_and_without_its_dependencies(course, capsys, 
     assert ("Fetching" in capsys.readouterr().out) == (not found)
 
 
+def test_bench_fetches_torch_only_when_asked_and_into_a_folder_of_its_own(course, folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(course, "set_up", lambda name: None)
+    monkeypatch.setattr(course, "set_up_model", lambda: None)
+    monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 0)
+    monkeypatch.setattr(course, "install", asked.append)
+    assert course.main(["bench", "--", "--quick"]) == 0
+    assert asked == [("-m", "benchmarks", "--quick")]
+    (folder / ".torch").mkdir()
+    (folder / ".torch" / "old").touch()
+    assert course.main(["bench", "--torch"]) == 0
+    assert asked[1:] == [
+        ["--target", str(folder / ".torch"), "-r", "requirements-bench.txt"],
+        ("-m", "benchmarks"),
+    ]
+    assert not (folder / ".torch").exists()  # the old one is gone; the real pip would make it anew
+
+
+def test_torch_is_pinned_for_the_benchmark_alone():
+    pins = {pin.name: str(pin.specifier) for pin in pins_of("requirements-bench.txt")}
+    assert pins["torch"] == "==2.13.0"
+    assert all(pin.startswith("==") for pin in pins.values())
+
+
 def test_a_model_that_does_not_work_is_said(course, capsys, monkeypatch):
     monkeypatch.setattr(course, "set_up", lambda name: None)
     monkeypatch.setattr(course, "run", lambda *arguments, **options: 1)
@@ -566,7 +590,14 @@ def test_a_model_that_does_not_work_is_said(course, capsys, monkeypatch):
 
 
 def test_clean_removes_caches_only(course, folder):
-    for name in ("a/__pycache__", ".ruff_cache", "work/__pycache__", ".venv/__pycache__", "notebooks"):
+    for name in (
+        "a/__pycache__",
+        ".ruff_cache",
+        "work/__pycache__",
+        ".venv/__pycache__",
+        ".torch/__pycache__",
+        "notebooks",
+    ):
         (folder / name).mkdir(parents=True)
         (folder / name / "file").touch()
     (folder / ".coverage").touch()
@@ -574,7 +605,7 @@ def test_clean_removes_caches_only(course, folder):
     assert not (folder / "a" / "__pycache__").exists()
     assert not (folder / ".ruff_cache").exists()
     assert not (folder / ".coverage").exists()
-    for name in ("work/__pycache__", ".venv/__pycache__", "notebooks"):
+    for name in kept:
         assert (folder / name / "file").exists()
     assert (folder / "course.py").exists()
 

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 from collections.abc import Sequence
 from pathlib import Path
+
+import growth
 
 from attnlib import pictures
 from attnlib.chapters import CHAPTERS
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
+RESULTS = IMAGES.parent / "benchmarks" / "results.json"
 
 
 def draw() -> dict[str, bytes]:
     """Give every image: file name → contents."""
     drawn = {
         "course-map.svg": pictures.course_map([(chapter.number, chapter.title) for chapter in CHAPTERS]),
+        "growth.svg": growth.draw(json.loads(RESULTS.read_text(encoding="utf-8"))["curves"]),
         "pipeline.svg": pictures.pipeline(),
     }
     return {name: svg(picture) for name, picture in drawn.items()}
