@@ -10,12 +10,8 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
 import tomllib
 import types
-import urllib.error
-import urllib.request
 import venv
 from pathlib import Path
 
@@ -610,45 +606,3 @@ def test_lab_does_not_start_without_a_desk(course, monkeypatch):
     monkeypatch.setattr(course, "run", lambda *arguments: started.append(arguments) or 1)
     assert course.main(["lab", f"--port={closed_port()}"]) == 1
     assert len(started) == 1
-
-
-def status(address):
-    """Give the status with which a server answers; it may print its address a moment before it listens."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(200):
-        try:
-            with direct.open(address) as answer:
-                return answer.status
-        except urllib.error.HTTPError as answer:
-            answer.close()
-            return answer.code
-        except urllib.error.URLError:
-            time.sleep(0.1)
-    return None
-
-
-def test_real_lab_answers_only_with_its_token(course, folder):
-    port = closed_port()
-    command = [sys.executable, *course.lab_arguments(port), "--no-browser"]
-    (folder / "work").mkdir()
-    environment = quiet_environment(folder, JUPYTER_CONFIG_DIR=str(folder), IPYTHONDIR=str(folder))
-    environment |= {"JUPYTER_DATA_DIR": str(folder), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
-    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as server:
-        said = ""
-        found = None
-        limit = threading.Timer(60, server.kill)  # without it a server that says nothing would hang the test
-        limit.start()
-        while not found and (line := server.stderr.readline()):
-            said += line
-            found = re.search(
-                r"http://127\.0\.0\.1:\d+/lab/tree/notebooks/00-start-here\.ipynb\?token=(\w+)", line
-            )
-        try:
-            assert found, said
-            address = f"http://127.0.0.1:{port}/api/contents"
-            assert status(address) == 403
-            assert status(f"{address}?token={found.group(1)}") == 200
-        finally:
-            limit.cancel()
-            server.terminate()
-            server.communicate()
