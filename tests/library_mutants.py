@@ -237,7 +237,7 @@ KNOWN_BY = {
 }
 
 
-def tests_of(module):
+def paths_of(module):
     """Give the paths to hand to pytest for a broken module."""
     return [*(f"tests/{name}" for name in KNOWN_BY[module]), f"attnlib/{module}.py"]
 
@@ -294,7 +294,7 @@ class Copy:
         whole = path.read_text(encoding="utf-8")
         path.write_text(whole.replace(mutant.old, mutant.new), encoding="utf-8")
         try:
-            test = self.first_red(*tests_of(mutant.module))
+            test = self.first_red(*paths_of(mutant.module))
             cell = self.first_red(notebook_of(mutant.claim)) if mutant.claim else None
         finally:
             path.write_text(whole, encoding="utf-8")
@@ -324,7 +324,7 @@ def main(arguments):
             print(f"{mutant.key:22} {found['test']} | {found['notebook']} | {found['change'][:90]}", flush=True)
 
         with ThreadPoolExecutor(WORKERS) as pool:
-            files = sorted({path for mutant in new for path in tests_of(mutant.module)})
+            files = sorted({path for mutant in new for path in paths_of(mutant.module)})
             books = sorted({notebook_of(mutant.claim) for mutant in new if mutant.claim})
             red = list(pool.map(lambda path: copy().first_red(path), [*books, *files]))
             if any(red):

@@ -14,7 +14,7 @@ from library_mutants import (
     Mutant,
     claims,
     notebook_of,
-    tests_of,
+    paths_of,
 )
 
 STORED = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -26,7 +26,7 @@ def test_each_mutant_changes_one_place_of_its_module(mutant):
     assert text.count(mutant.old) == 1, f"change tests/library_mutants.py: {mutant.old!r} is not there once"
     changed = text.replace(mutant.old, mutant.new)
     assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text))
-    for path in [*tests_of(mutant.module), *([notebook_of(mutant.claim)] if mutant.claim else [])]:
+    for path in [*paths_of(mutant.module), *([notebook_of(mutant.claim)] if mutant.claim else [])]:
         assert (ROOT / path).is_file()
 
 
