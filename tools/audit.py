@@ -131,9 +131,7 @@ def main() -> int:
     for name, entry in live:
         fixed = ", ".join(entry.get("fixed_in") or []) or "no version yet"
         print(f"{name} {installed[name][0]}: {entry.get('id')} {entry.get('summary') or ''} (mended in {fixed})")
-    print(
-        f"{len(live)} known vulnerabilities in {len(known)} packages; {len(answers) - len(known)} not on the index"
-    )
+    print(f"{len(live)} known vulnerabilities in {len(known)} packages; no answer on {len(answers) - len(known)}")
     return int(bool(live))
 
 

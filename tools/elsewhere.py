@@ -64,7 +64,7 @@ def rows() -> list[Row]:
         plain = {"NPY_DISABLE_CPU_FEATURES": " ".join(sorted(dispatched & used))}
         found += [
             Row("a processor of 2004 (Prescott)", {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}),
-            Row("a processor of 2013 (Haswell)", {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_NUM_THREADS": "2"}),
+            Row("a processor of 2008 (Nehalem)", {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "2"}),
             Row("2004, and NumPy without AVX", {"OPENBLAS_CORETYPE": "Prescott", **plain}),
         ]
     found.append(Row("no language, Kathmandu", {"LC_ALL": "C", "TZ": "Asia/Kathmandu"}))
