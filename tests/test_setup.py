@@ -528,6 +528,7 @@ def test_test_command_runs_every_step_and_reports_a_failure(course, capsys, monk
     assert [arguments[1] for arguments in asked[1:]] == ["ruff", "ruff", "mypy", "pytest", "pytest"]
     assert {"attnlib", "tests", "--cov"} <= set(asked[-2])
     assert asked[-1][-1] == "notebooks"
+    assert "--durations=10" in asked[-1]  # the ten slowest cells
     assert "failed: mypy" in capsys.readouterr().out
 
 
@@ -540,6 +541,15 @@ def test_test_command_passes_arguments_to_pytest_only(course, monkeypatch):
     assert asked[1][:3] == ("-m", "pytest", "-n")
     assert asked[1][4:] == ("-k", "softmax")
     assert len(asked) == 2
+
+
+def test_fuzz_runs_the_long_profile(course, monkeypatch):
+    asked = []
+    monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 0)
+    assert course.main(["fuzz", "-x"]) == 0
+    assert asked[0] == "requirements-test.txt"
+    assert {"pytest", "--hypothesis-profile=fuzz", "tests/test_fuzz.py", "-x"} <= set(asked[1])
 
 
 @pytest.mark.parametrize("found", [True, False])
