@@ -23,8 +23,8 @@ COLUMNS = (
     "figures",
     "exercises",
     "mistakes",
-    "mutants of answers",
-    "of attnlib",
+    "killed mutants of answers",
+    "killed mutants of attnlib",
 )
 BEGIN, END = "<!-- counted by `make proof` -->\n", "<!-- end of the counts -->"
 
