@@ -186,7 +186,8 @@ def linear_backward(X: ArrayLike, W: ArrayLike, d_output: ArrayLike) -> tuple[Ar
     require_linear("linear_backward", X, "W", W)
     require_shape("linear_backward", "d_output", d_output, (*X.shape[:-1], W.shape[1]), "the shape of X W")
     require_finite("linear_backward", X=X, W=W, d_output=d_output)
-    reach = largest(d_output) * max(largest(W) * W.shape[1], largest(X) * (X.size // X.shape[-1]))
+    size = largest(d_output)
+    reach = max(size * largest(W) * W.shape[1], size * largest(X) * (X.size // X.shape[-1]))
     require_bounded("linear_backward", "the gradient", reach, X.dtype, "scale d_output down")
     dX = d_output @ W.T  # (..., n, d_in)
     rows, d_rows = (
