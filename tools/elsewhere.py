@@ -139,8 +139,10 @@ def run_notebooks(python: str, variables: Mapping[str, str]) -> str:
     str
         For example ``540 passed``; names of red cells before it if there are any.
     """
-    command = [python, "-m", "pytest", "-q", "-n", "2", "--tb=short", "-p", "no:cacheprovider", "-rf", "notebooks"]
-    environment = {**os.environ, **variables}
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables}
+    workers = "1" if environment["OPENBLAS_NUM_THREADS"] == "2" else "2"  # as many threads as a small machine has
+    command = [python, "-m", "pytest", "-q", "-n", workers, "--tb=short", "--color=no", "-rf"]
+    command += ["-p", "no:cacheprovider", "--nbval-cell-timeout=900", "notebooks"]  # slow is not wrong
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines()[-1:]
     if done.returncode:
