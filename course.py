@@ -24,6 +24,7 @@ BENCH = "requirements-bench.txt"  # PyTorch, for comparison only, in a folder th
 MODEL_CHECK = (
     "from attnlib import minilm as m\ntry: m.load()\nexcept m.WeightsError as e: raise SystemExit(str(e))"
 )
+MUTANTS = "tests/library_mutants.py"
 UNFINISHED = "unfinished"  # this file lies in .venv while an installation runs
 FULL_DISK = "The disk is full: free about 1 GB and run the same command again."
 FULL_DISK_SIGNS = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
@@ -285,8 +286,8 @@ def check(arguments):
         return run("-m", *(tests + arguments))
     steps = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]]
     steps.append(tests + ["attnlib", "benchmarks", "tests", "--cov", "--cov-report=term"])  # noqa: RUF005
-    # On their own: nbval's own way to measure coverage does not work.
-    steps.append(tests + ["--durations=10", "notebooks"])  # noqa: RUF005
+    # The slowest cells are worth knowing; nbval's own way to measure coverage does not work.
+    steps.append(tests + ["--durations=10", "--durations-min=0.1", "notebooks"])  # noqa: RUF005
     failed = []
     for step in steps:
         say("== " + " ".join(step))
@@ -294,6 +295,14 @@ def check(arguments):
             failed.append(step[0])
     say("== " + ("failed: " + ", ".join(failed) if failed else "all passed"))
     return int(bool(failed))
+
+
+def fuzz(arguments):
+    """Try the public functions with many more random inputs than the tests do."""
+    set_up(TEST)
+    workers = ["-n", str(max(2, min(8, os.cpu_count() or 2)))]
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return run("-m", "pytest", "--hypothesis-profile=fuzz", "tests/test_fuzz.py", *(workers + arguments))
 
 
 def browser(arguments):
@@ -333,11 +342,13 @@ def bench(arguments):
     return run("-m", "benchmarks", *arguments)
 
 
-def tool(path):
-    """Make a command of a program in tools/, which gets the command's arguments."""
+def tool(path, with_model=False):
+    """Make a command of a program in tools/ or tests/, which gets the command's arguments."""
 
     def work(arguments):
         set_up(TEST)
+        if with_model:
+            set_up_model()
         return run(path, *arguments)
 
     return work
@@ -349,7 +360,7 @@ def clean(arguments):
     for folder, subfolders, files in os.walk(ROOT):
         for name in set(subfolders).intersection(caches):
             shutil.rmtree(os.path.join(folder, name))
-        kept = (".git", ".venv", ".torch", "work")
+        kept = (".git", ".venv", ".torch", ".elsewhere", "work")
         subfolders[:] = [name for name in subfolders if name not in kept and name not in caches]
         for name in files:
             if name == ".coverage" or name.startswith(".coverage."):
@@ -377,6 +388,12 @@ COMMANDS = (
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),
+    ("proof", "count anew what is proven, for the table in README.md", tool("tests/proof.py")),
+    ("mutants", "break attnlib in many places and see what turns red (10 minutes)", tool(MUTANTS, True)),
+    ("fuzz", "try the functions with over 20 000 random inputs (10 minutes)", fuzz),
+    ("elsewhere", "run the notebooks as on other machines (10 minutes)", tool("tools/elsewhere.py", True)),
+    ("offline", "run the tests without any network (Linux)", tool("tools/offline.py", True)),
+    ("audit", "list licences, and known vulnerabilities", tool("tools/audit.py")),
     ("clean", "remove the caches of the tools", clean),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import FLOAT32, FLOAT64, Array, as_numbers, as_real, require_finite, require_shape
+from attnlib.checks import FLOAT32, FLOAT64, Array, as_numbers, as_real, brief, require_finite, require_shape
 
 
 class AdamW:
@@ -43,11 +43,12 @@ class AdamW:
         decay: float = 0.01,
     ) -> None:
         if not isinstance(parameters, Mapping) or not parameters:
-            raise TypeError(f"AdamW: parameters is {parameters!r}; expected a dict of at least one name and array")
+            found = brief(parameters)
+            raise TypeError(f"AdamW: parameters is {found}; expected a dict of at least one name and array")
         for name, parameter in parameters.items():
             _require_changeable(name, parameter)
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise TypeError(f"AdamW: betas is {betas!r}; expected two numbers, such as (0.9, 0.999)")
+            raise TypeError(f"AdamW: betas is {brief(betas)}; expected two numbers, such as (0.9, 0.999)")
         self.parameters = dict(parameters)
         self.rate = as_real("AdamW", "rate", rate, "a number of at least 0")
         self.betas = tuple(as_real("AdamW", "betas", beta, "a number from 0 to below 1") for beta in betas)

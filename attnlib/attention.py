@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_flag, as_floats, as_regular, first_true, require_bounded, require_finite
+from attnlib.checks import (
+    Array,
+    as_flag,
+    as_floats,
+    as_regular,
+    brief,
+    first_true,
+    require_bounded,
+    require_finite,
+)
 from attnlib.masks import causal_mask
 from attnlib.similarity import require_broadcast
 from attnlib.softmax import shares_of_exp
@@ -198,7 +207,7 @@ def as_scale(who: str, scale: Any) -> float:
     """
     number = as_regular(who, "scale", scale)
     if number.ndim or number.dtype.kind not in "fiu":
-        raise TypeError(f"{who}: scale is {scale!r} ({type(scale).__name__}); expected one number")
+        raise TypeError(f"{who}: scale is {brief(scale)} ({type(scale).__name__}); expected one number")
     factor = float(number)
     if not math.isfinite(factor):
         raise ValueError(f"{who}: scale is {factor}; expected a finite number such as 1/√d_k")

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[Any]
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+MOST = 10**8
+"""the largest count; more tokens, heads or columns than any machine can hold a matrix of"""
 
 
 def as_floats(who: str, least: int = 2, /, **arrays: ArrayLike) -> list[Array]:
@@ -125,12 +127,26 @@ def as_count(who: str, name: str, value: Any, least: int = 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected a whole number") from None
+        raise TypeError(
+            f"{who}: {name} is {brief(value)} ({type(value).__name__}); expected a whole number"
+        ) from None
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{who}: {name} is {value!r} (bool); expected a whole number")
+        raise TypeError(f"{who}: {name} is {brief(value)} (bool); expected a whole number")
     if number < least:
-        raise ValueError(f"{who}: {name} is {number}; expected at least {least}")
+        raise ValueError(f"{who}: {name} is {brief(number)}; expected at least {least}")
+    if number > MOST:
+        raise ValueError(f"{who}: {name} is {brief(number)}; expected at most {MOST}")
     return number
+
+
+def brief(value: Any) -> str:
+    """Show a value in an error: on one line, and cut where it is long.
+
+    >>> brief(np.ones((2, 2)))
+    'array([[1., 1.], [1., 1.]])'
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def as_flag(who: str, name: str, value: Any) -> bool:
@@ -140,7 +156,7 @@ def as_flag(who: str, name: str, value: Any) -> bool:
     True
     """
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected True or False")
+        raise TypeError(f"{who}: {name} is {brief(value)} ({type(value).__name__}); expected True or False")
     return bool(value)
 
 
@@ -182,6 +198,22 @@ def require_linear(who: str, X: Array, name: str, W: Array) -> None:
         )
 
 
+def as_held(who: str, name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """Give `value` as a number above 0 of `dtype`: there a number may be too small or too large.
+
+    >>> as_held("demo", "eps", 1e-60, np.dtype(np.float32))
+    Traceback (most recent call last):
+    ...
+    ValueError: demo: eps is 1e-60; expected a number that float32 can hold
+    """
+    number = as_real(who, name, value, "a number above 0")
+    with np.errstate(over="ignore", under="ignore"):
+        held = dtype.type(number)
+    if held == 0 or held == np.inf:
+        raise ValueError(f"{who}: {name} is {number}; expected a number that {dtype} can hold")
+    return held
+
+
 RANGES: dict[str, Callable[[float], bool]] = {
     "a number above 0": lambda number: 0 < number < math.inf,
     "a number of at least 0": lambda number: 0 <= number < math.inf,
@@ -197,7 +229,7 @@ def as_real(who: str, name: str, value: Any, expected: str) -> float:
     """
     array = as_regular(who, name, value)
     if array.ndim or array.dtype.kind not in "fiu":
-        raise TypeError(f"{who}: {name} is {value!r} ({type(value).__name__}); expected {expected}")
+        raise TypeError(f"{who}: {name} is {brief(value)} ({type(value).__name__}); expected {expected}")
     number = float(array)
     if not RANGES[expected](number):
         raise ValueError(f"{who}: {name} is {number}; expected {expected}")

@@ -21,6 +21,7 @@ from attnlib.checks import (
     as_floats,
     as_real,
     as_whole_numbers,
+    brief,
     require_bounded,
     require_finite,
     require_linear,
@@ -50,6 +51,9 @@ def softmax_backward(weights: ArrayLike, d_weights: ArrayLike) -> Array:
     weights, d_weights = as_floats("softmax_backward", 1, weights=weights, d_weights=d_weights)
     require_shape("softmax_backward", "d_weights", d_weights, weights.shape, "the shape of weights")
     require_finite("softmax_backward", weights=weights, d_weights=d_weights)
+    share = max(1, largest(weights))  # 1 if they are weights
+    reach = largest(d_weights) * share * share * (weights.shape[-1] + 1)
+    require_bounded("softmax_backward", "the gradient", reach, weights.dtype, "scale d_weights down")
     with np.errstate(under="ignore"):  # a weight of almost 0 passes almost nothing on
         mean = (weights * d_weights).sum(axis=-1, keepdims=True)  # (..., 1)
         return weights * (d_weights - mean)
@@ -115,6 +119,9 @@ def attention_backward(
     require_shape("attention_backward", "d_output", d_output, result.output.shape, "the shape of the output")
     require_finite("attention_backward", d_output=d_output)
     factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else float(scale)
+    steps = 2 * largest(V) * V.shape[-1] * max(1, abs(factor)) * max(1, largest(Q), largest(K))
+    reach = largest(d_output) * result.output.size * K.shape[-2] * max(1, steps)
+    require_bounded("attention_backward", "the gradient", reach, Q.dtype, "scale d_output down")
 
     dV = result.weights.swapaxes(-1, -2) @ d_output  # (..., n_keys, d_v)
     d_weights = d_output @ V.swapaxes(-1, -2)  # (..., n_queries, n_keys)
@@ -181,6 +188,9 @@ def linear_backward(X: ArrayLike, W: ArrayLike, d_output: ArrayLike) -> tuple[Ar
     require_linear("linear_backward", X, "W", W)
     require_shape("linear_backward", "d_output", d_output, (*X.shape[:-1], W.shape[1]), "the shape of X W")
     require_finite("linear_backward", X=X, W=W, d_output=d_output)
+    size = largest(d_output)
+    reach = max(size * largest(W) * W.shape[1], size * largest(X) * (X.size // X.shape[-1]))
+    require_bounded("linear_backward", "the gradient", reach, X.dtype, "scale d_output down")
     rows, d_rows = X.reshape(-1, W.shape[0]), d_output.reshape(-1, W.shape[1])  # (rows, d_in), (rows, d_out)
     return (d_rows @ W.T).reshape(X.shape), rows.T @ d_rows  # dX: (..., n, d_in), dW: (d_in, d_out)
 
@@ -210,6 +220,7 @@ def embedding_backward(ids: ArrayLike, d_X: ArrayLike, size: int) -> Array:
     places = as_whole_numbers("embedding_backward", "ids", ids, 0, size - 1)
     require_shape("embedding_backward", "d_X", d_X, (*places.shape, d_X.shape[-1]), "one row for each id")
     require_finite("embedding_backward", d_X=d_X)
+    require_bounded("embedding_backward", "the sum", largest(d_X) * places.size, d_X.dtype, "scale d_X down")
     columns = d_X.reshape(-1, d_X.shape[-1]).T  # (d, all ids)
     # Unlike d_table[ids] += d_X, bincount adds twice what is there twice.
     sums = [np.bincount(places.ravel(), weights=column, minlength=size) for column in columns]  # d times (size,)
@@ -278,7 +289,7 @@ def numerical_gradient(f: Callable[[Array], Any], x: ArrayLike, step: float = 1e
     array([ 2., 10.])
     """
     if not callable(f):
-        raise TypeError(f"numerical_gradient: f is {f!r} ({type(f).__name__}); expected a function")
+        raise TypeError(f"numerical_gradient: f is {brief(f)} ({type(f).__name__}); expected a function")
     (x,) = as_floats("numerical_gradient", 0, x=x)
     if x.dtype != FLOAT64:
         raise TypeError(f"numerical_gradient: x holds {x.dtype}; expected float64, or rounding drowns the step")

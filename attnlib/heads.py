@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib.attention import AttentionResult, as_mask, attention, score_bound
-from attnlib.checks import Array, as_count, as_flag, as_floats, require_bounded, require_finite
+from attnlib.checks import Array, as_count, as_flag, as_floats, brief, require_bounded, require_finite
 from attnlib.similarity import require_broadcast
 
 
@@ -181,9 +181,10 @@ class MultiHeadAttention:
         """
         who = "MultiHeadAttention.from_rng"
         if not isinstance(rng, np.random.Generator):
-            raise TypeError(f"{who}: rng is {rng!r} ({type(rng).__name__}); expected np.random.default_rng(seed)")
+            found = f"{brief(rng)} ({type(rng).__name__})"
+            raise TypeError(f"{who}: rng is {found}; expected np.random.default_rng(seed)")
         if dtype not in (np.float32, np.float64):
-            raise TypeError(f"{who}: dtype is {dtype!r}; expected np.float32 or np.float64")
+            raise TypeError(f"{who}: dtype is {brief(dtype)}; expected np.float32 or np.float64")
         d_model, num_heads = as_count(who, "d_model", d_model), as_count(who, "num_heads", num_heads)
         kv_heads = num_heads if num_kv_heads is None else as_count(who, "num_kv_heads", num_kv_heads)
         if d_model % num_heads:

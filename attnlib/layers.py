@@ -12,7 +12,7 @@ from attnlib.checks import (
     FLOAT64,
     Array,
     as_floats,
-    as_real,
+    as_held,
     require_bounded,
     require_finite,
     require_linear,
@@ -43,6 +43,8 @@ def layer_norm(X: ArrayLike, gain: ArrayLike, bias: ArrayLike, eps: float = 1e-5
     """
     X, gain, bias = as_floats("layer_norm", 1, X=X, gain=gain, bias=bias)
     eps = _check_norm("layer_norm", X, eps, gain=gain, bias=bias)
+    reach = largest(gain) * math.sqrt(X.shape[-1]) + largest(bias)  # no entry of a normal row exceeds √d
+    require_bounded("layer_norm", "the output", reach, X.dtype, "scale gain or bias down")
     normal, _ = _standardise(X, eps)
     return gain * normal + bias
 
@@ -73,6 +75,9 @@ def layer_norm_backward(
     eps = _check_norm("layer_norm_backward", X, eps, gain=gain)
     require_shape("layer_norm_backward", "d_output", d_output, X.shape, "the shape of X")
     require_finite("layer_norm_backward", d_output=d_output)
+    d = X.shape[-1]
+    reach = largest(d_output) * max(largest(gain) * (2 + d) / math.sqrt(eps), X.size)
+    require_bounded("layer_norm_backward", "the gradient", reach, X.dtype, "scale d_output down")
     normal, deviation = _standardise(X, eps)
     d_gain = sum_to_shape(d_output * normal, gain.shape)  # (d,)
     d_bias = sum_to_shape(d_output, gain.shape).copy()  # (d,), never the caller's own array
@@ -94,7 +99,7 @@ def _check_norm(who: str, X: Array, eps: float, **rows: Array) -> float:
     require_finite(who, X=X, **rows)
     bound = largest(X) * largest(X) * X.shape[-1]
     require_bounded(who, "the variance", bound, X.dtype, "scale X down")
-    return as_real(who, "eps", eps, "a number above 0")
+    return float(as_held(who, "eps", eps, X.dtype))
 
 
 def relu(x: ArrayLike) -> Array:
@@ -212,6 +217,8 @@ def gelu_backward(x: ArrayLike, d_output: ArrayLike) -> Array:
     array([-0. ,  0.5,  1. ])
     """
     x, d_output = _same_shape("gelu_backward", x, d_output)
+    reach = 2 * largest(d_output)  # the slope is never steeper than 1.13
+    require_bounded("gelu_backward", "the gradient", reach, x.dtype, "scale d_output down")
     near = np.clip(x, -40, 40)  # farther away φ is 0 anyway, and x² could overflow
     with np.errstate(under="ignore"):
         density = np.exp(-near * near / 2) / math.sqrt(2 * math.pi)
@@ -279,9 +286,14 @@ def feed_forward_backward(
     """
     who = "feed_forward_backward"
     X, W_1, b_1, W_2, b_2, d_output = as_floats(who, 1, X=X, W_1=W_1, b_1=b_1, W_2=W_2, b_2=b_2, d_output=d_output)
-    _check_feed_forward(who, X, W_1, b_1, W_2, b_2)
+    hidden = _check_feed_forward(who, X, W_1, b_1, W_2, b_2)
     require_shape(who, "d_output", d_output, (*X.shape[:-1], W_2.shape[1]), "the shape of the output")
     require_finite(who, d_output=d_output)
+    rows = X.size // X.shape[-1]
+    d_hidden = largest(d_output) * largest(W_2) * W_2.shape[1]
+    reach = largest(d_output) * (1 + hidden) * rows
+    reach += d_hidden * (largest(W_1) * W_1.shape[1] + (1 + largest(X)) * rows)
+    require_bounded(who, "the gradient", reach, X.dtype, "scale d_output down")
     before = X @ W_1 + b_1  # (..., n, d_ff)
     d_hidden, dW_2 = linear_backward(relu(before), W_2, d_output)  # (..., n, d_ff), (d_ff, d_out)
     d_before = relu_backward(before, d_hidden)
@@ -290,7 +302,8 @@ def feed_forward_backward(
     return dX, dW_1, sum_to_shape(d_before, b_1.shape), dW_2, db_2
 
 
-def _check_feed_forward(who: str, X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array) -> None:
+def _check_feed_forward(who: str, X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array) -> float:
+    """Refuse what does not fit or could not be held; give what no number of the hidden layer can exceed."""
     require_linear(who, X, "W_1", W_1)
     require_shape(who, "b_1", b_1, W_1.shape[1:], "one number for each column of W_1")
     if W_2.ndim != 2 or W_2.shape[0] != W_1.shape[1]:
@@ -299,3 +312,7 @@ def _check_feed_forward(who: str, X: Array, W_1: Array, b_1: Array, W_2: Array, 
         )
     require_shape(who, "b_2", b_2, W_2.shape[1:], "one number for each column of W_2")
     require_finite(who, X=X, W_1=W_1, b_1=b_1, W_2=W_2, b_2=b_2)
+    hidden = largest(X) * largest(W_1) * X.shape[-1] + largest(b_1)
+    reach = max(hidden, hidden * largest(W_2) * len(W_2) + largest(b_2))
+    require_bounded(who, "the output", reach, X.dtype, "scale the input or the weights down")
+    return hidden

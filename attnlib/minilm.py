@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attnlib.attention import attention
-from attnlib.checks import Array, as_count
+from attnlib.checks import Array, as_count, brief
 from attnlib.heads import merge_heads, split_heads
 from attnlib.layers import gelu, layer_norm
 from attnlib.similarity import cosine_similarity
@@ -116,8 +116,8 @@ class MiniLM:
         places = {token: place for token, place in vocabulary if token.isalpha()}  # not ##ing, 1912, [CLS] or !
         if len(pieces) != 1 or pieces[0] not in places:
             raise ValueError(
-                f"MiniLM.nearest: {word!r} becomes {' '.join(pieces) or 'nothing'}; expected a word of letters "
-                "that is one token, such as 'king'"
+                f"MiniLM.nearest: {brief(word)} becomes {' '.join(pieces) or 'nothing'}; expected a word of "
+                "letters that is one token, such as 'king'"
             )
         own = self.embedding_table[[places.pop(pieces[0])]]  # (1, d_model)
         others = sorted(places, key=places.__getitem__)
@@ -126,7 +126,7 @@ class MiniLM:
 
     def _encode(self, who: str, text: str) -> Any:
         if not isinstance(text, str):
-            raise TypeError(f"{who}: the text is {text!r} ({type(text).__name__}); expected a str")
+            raise TypeError(f"{who}: the text is {brief(text)} ({type(text).__name__}); expected a str")
         return self.tokenizer.encode(text)
 
     def _forward(self, who: str, text: str) -> MiniLMResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_floats, as_real, require_finite
+from attnlib.checks import Array, as_floats, as_held, require_finite
 
 
 def soft_cap(scores: ArrayLike, cap: float) -> Array:
@@ -29,9 +29,6 @@ def soft_cap(scores: ArrayLike, cap: float) -> Array:
     """
     (scores,) = as_floats("soft_cap", 1, scores=scores)
     require_finite("soft_cap", scores=scores)
-    with np.errstate(over="ignore", under="ignore"):
-        limit = scores.dtype.type(as_real("soft_cap", "cap", cap, "a number above 0"))  # float32 stays float32
-    if limit == 0 or limit == np.inf:
-        raise ValueError(f"soft_cap: cap is {cap}; expected a number that {scores.dtype} can hold")
+    limit = as_held("soft_cap", "cap", cap, scores.dtype)  # of the same dtype: float32 stays float32
     with np.errstate(over="ignore", under="ignore"):  # tanh(huge) = 1 and tanh(tiny) = tiny are what is meant
         return limit * np.tanh(scores / limit)

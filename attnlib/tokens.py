@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import Array, as_count, as_floats, as_whole_numbers, require_finite
+from attnlib.checks import Array, as_count, as_floats, as_whole_numbers, brief, require_finite
 
 
 class Vocabulary:
@@ -31,7 +31,7 @@ class Vocabulary:
         self._place = {token: place for place, token in enumerate(self.tokens)}
         if len(self._place) < len(self.tokens):
             twice = next(t for place, t in enumerate(self.tokens) if self._place[t] != place)
-            raise ValueError(f"Vocabulary: {twice!r} is there twice; each token needs one id")
+            raise ValueError(f"Vocabulary: {brief(twice)} is there twice; each token needs one id")
         if not self.tokens:
             raise ValueError("Vocabulary: no tokens; expected at least one")
 
@@ -52,7 +52,7 @@ class Vocabulary:
         tokens = text.split() if isinstance(text, str) else _texts("Vocabulary.ids", text)
         unknown = [token for token in tokens if token not in self._place]
         if unknown:
-            raise ValueError(f"Vocabulary.ids: {unknown[0]!r} is not among the {len(self)} known tokens")
+            raise ValueError(f"Vocabulary.ids: {brief(unknown[0])} is not among the {len(self)} known tokens")
         return np.array([self._place[token] for token in tokens], dtype=int)
 
     def words(self, ids: ArrayLike) -> list[str]:
@@ -66,12 +66,14 @@ class Vocabulary:
 
 def _texts(who: str, tokens: Iterable[str]) -> tuple[str, ...]:
     """Give tokens as a tuple of str, or say which is none."""
-    if not isinstance(tokens, Iterable):
-        raise TypeError(f"{who}: tokens is {tokens!r} ({type(tokens).__name__}); expected a list of tokens")
-    found = tuple(tokens)
+    try:
+        found = tuple(tokens)
+    except TypeError:
+        kind = type(tokens).__name__
+        raise TypeError(f"{who}: tokens is {brief(tokens)} ({kind}); expected a list of tokens") from None
     for token in found:
         if not isinstance(token, str):
-            raise TypeError(f"{who}: {token!r} is {type(token).__name__}; every token is a str")
+            raise TypeError(f"{who}: {brief(token)} is {type(token).__name__}; every token is a str")
     return found
 
 

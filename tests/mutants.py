@@ -5,6 +5,10 @@ import copy
 import inspect
 import textwrap
 
+import numpy as np
+
+from attnlib.exercises.running import run
+
 SWAPPED = (ast.Sub, ast.Div, ast.MatMult, ast.Pow, ast.FloorDiv, ast.Mod)
 OTHER = {
     ast.Add: ast.Sub,
@@ -122,3 +126,33 @@ class Replace(ast.NodeTransformer):
     def visit(self, node):
         """Replace the node itself, or look further down."""
         return self.new if node is self.old else self.generic_visit(node)
+
+
+def probes(exercise):
+    """Give inputs far beyond those of the check: other seeds, other sizes of numbers."""
+    for seed in range(100, 106):
+        for case in exercise.cases(np.random.default_rng(seed)):
+            yield case
+            for factor in (0.1, 30.0):
+                yield tuple(x * factor if isinstance(x, np.ndarray) and x.dtype == float else x for x in case)
+
+
+def changes_behaviour(exercise, mutant):
+    """Tell whether a mutant gives another answer for any input."""
+    for case in probes(exercise):
+        expected, got = run(exercise.reference, case), run(mutant, case, limit=2.0)
+        if expected.error is None and not exercise.agrees(got, expected):
+            return True
+    return False
+
+
+def survey(exercise):
+    """Count the mutants of an exercise's answer that change behaviour, and list those that the check accepts."""
+    changed, survivors = 0, []
+    for description, mutant in mutants(exercise.reference):
+        if not changes_behaviour(exercise, mutant):
+            continue
+        changed += 1
+        if exercise.judge(mutant).kind == "solved":
+            survivors.append(description)
+    return changed, survivors

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import attnlib
-from attnlib import MultiHeadAttention, Vocabulary, attention
+from attnlib import MultiHeadAttention, Vocabulary, attention, gradients, layers
 
 ONE = np.ones((3, 4))
 NAN = np.array([[1.0, np.nan], [0.0, 0.0]])
@@ -61,7 +61,7 @@ TABLE = [
     (lambda: attention(ONE, ONE, ONE, scale=1e308), ValueError, "attention: scale could reach 1e+308, more than float64 can hold; use a smaller one"),
     (lambda: attention(ONE, ONE, ONE, scale=1e307), ValueError, "attention: the scores could reach 1e+308, more than float64 can hold; scale Q or K down"),
     (lambda: attention(*[ONE.astype(np.float32) * 0] * 3, scale=1e39), ValueError, "attention: scale could reach 1e+39, more than float32 can hold; use a smaller one"),
-    (lambda: attention(ONE, ONE, ONE, scale=10**400), TypeError, f"attention: scale is {10**400!r} (int); expected one number"),
+    (lambda: attention(ONE, ONE, ONE, scale=10**400), TypeError, f"attention: scale is {str(10**400)[:77]}... (int); expected one number"),
     (lambda: attention(ONE, ONE, ONE, scale=np.complex64(1 + 2j)), TypeError, "attention: scale is np.complex64(1+2j) (complex64); expected one number"),
     (lambda: attention(ONE, ONE, ONE, scale=b"2"), TypeError, "attention: scale is b'2' (bytes); expected one number"),
     (lambda: attention(ONE, ONE, ONE, scale=[[1], [2, 3]]), ValueError, "attention: scale is not a regular array: its rows differ in length"),
@@ -79,6 +79,8 @@ TABLE = [
     (lambda: attention(ONE, ONE, ONE, np.full((3, 3), np.inf)), ValueError, "attention: mask has inf at (0, 0); expected moderate numbers or -inf"),
     (lambda: attention(ONE, ONE, ONE, np.full((3, 3), -1e308)), ValueError, "attention: mask has -1e+308 at (0, 0); expected moderate numbers or -inf"),
     (lambda: attnlib.causal_mask(0), ValueError, "causal_mask: n_queries is 0; expected at least 1"),
+    (lambda: attnlib.causal_mask(2**70), ValueError, "causal_mask: n_queries is 1180591620717411303424; expected at most 100000000"),
+    (lambda: attnlib.causal_mask(np.ones((2, 2))), TypeError, "causal_mask: n_queries is array([[1., 1.], [1., 1.]]) (ndarray); expected a whole number"),
     (lambda: attnlib.causal_mask(2, "3"), TypeError, "causal_mask: n_keys is '3' (str); expected a whole number"),
     (lambda: attnlib.padding_mask([1, 5], 4), ValueError, "padding_mask: lengths has 5; expected whole numbers from 0 to 4"),
     (lambda: attnlib.padding_mask([-1], 4), ValueError, "padding_mask: lengths has -1; expected whole numbers from 0 to 4"),
@@ -109,6 +111,8 @@ TABLE = [
     (lambda: attnlib.embed([[1], [1, 2]], ONE), ValueError, "embed: ids is not a regular array: its rows differ in length"),
     (lambda: Vocabulary([["a"]]), TypeError, "Vocabulary: ['a'] is list; every token is a str"),
     (lambda: Vocabulary(5), TypeError, "Vocabulary: tokens is 5 (int); expected a list of tokens"),
+    (lambda: Vocabulary(np.array(3.0)), TypeError, "Vocabulary: tokens is array(3.) (ndarray); expected a list of tokens"),
+    (lambda: Vocabulary(["a"]).ids(np.array(3.0)), TypeError, "Vocabulary.ids: tokens is array(3.) (ndarray); expected a list of tokens"),
     (lambda: Vocabulary({"a"}), TypeError, "Vocabulary: tokens is a set, which has no order; expected a list of tokens"),
     (lambda: Vocabulary(["a"]).ids([["a"]]), TypeError, "Vocabulary.ids: ['a'] is list; every token is a str"),
     (lambda: attnlib.sinusoidal_positions(3, 5), ValueError, "sinusoidal_positions: d_model is 5; expected an even number, one sine and one cosine each"),
@@ -122,6 +126,17 @@ TABLE = [
     (lambda: Vocabulary([]), ValueError, "Vocabulary: no tokens; expected at least one"),
     (lambda: Vocabulary(["a"]).ids("a b"), ValueError, "Vocabulary.ids: 'b' is not among the 1 known tokens"),
     (lambda: Vocabulary(["a"]).words([1]), ValueError, "Vocabulary.words: ids has 1; expected whole numbers from 0 to 0"),
+    # numbers so large that the result, or a gradient, could not be held
+    (lambda: layers.layer_norm([[1.0, 2.0]], [1e308, 1.0], [1.0, 1.0]), ValueError, "layer_norm: the output could reach 1e+308, more than float64 can hold; scale gain or bias down"),
+    (lambda: layers.layer_norm(np.ones((1, 2), np.float32), [1, 1], [1, 1], eps=1e-60), ValueError, "layer_norm: eps is 1e-60; expected a number that float32 can hold"),
+    (lambda: layers.layer_norm_backward([[1.0, 2.0]], [1.0, 1.0], [[1e308, 0.0]]), ValueError, "layer_norm_backward: the gradient could reach inf, more than float64 can hold; scale d_output down"),
+    (lambda: layers.gelu_backward([1.0], [1e308]), ValueError, "gelu_backward: the gradient could reach inf, more than float64 can hold; scale d_output down"),
+    (lambda: layers.feed_forward([[1e200]], [[1e200]], [0.0], [[1.0]], [0.0]), ValueError, "feed_forward: the output could reach inf, more than float64 can hold; scale the input or the weights down"),
+    (lambda: layers.feed_forward_backward([[1.0]], [[1.0]], [0.0], [[1.0]], [0.0], [[1e308]]), ValueError, "feed_forward_backward: the gradient could reach inf, more than float64 can hold; scale d_output down"),
+    (lambda: gradients.softmax_backward([0.5, 0.5], [1e308, 1e308]), ValueError, "softmax_backward: the gradient could reach inf, more than float64 can hold; scale d_weights down"),
+    (lambda: gradients.attention_backward(ONE, ONE, ONE, ONE * 1e308), ValueError, "attention_backward: the gradient could reach inf, more than float64 can hold; scale d_output down"),
+    (lambda: gradients.linear_backward([[1.0]], [[1e10]], [[1e300]]), ValueError, "linear_backward: the gradient could reach inf, more than float64 can hold; scale d_output down"),
+    (lambda: gradients.embedding_backward([0, 0], np.full((2, 1), 1e308), 1), ValueError, "embedding_backward: the sum could reach inf, more than float64 can hold; scale d_X down"),
 ]  # fmt: skip
 
 

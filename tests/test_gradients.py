@@ -665,3 +665,10 @@ def test_bad_input(call, kind, message):
         call()
     assert type(caught.value) is kind
     assert str(caught.value) == message
+
+
+def test_no_gradient_comes_back_through_huge_weights_as_none():
+    gradients = feed_forward_backward(
+        [[0.0, 0.0]], [[0.0], [0.0]], [0.0], [[1.7e308, 1.7e308]], [0.0, 0.0], [[0.0, 0.0]]
+    )
+    assert not any(gradient.any() for gradient in gradients)

@@ -230,3 +230,10 @@ def test_importing_attnlib_loads_neither_plots_nor_widgets():
     code = f"import sys, attnlib; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_tokens_id_is_its_place_in_the_list():
+    words = ["write", "a", "poem"]  # not in the order of the alphabet
+    vocabulary = attnlib.Vocabulary(words)
+    assert vocabulary.ids("poem a write").tolist() == [2, 1, 0]
+    assert vocabulary.words([2, 1, 0]) == ["poem", "a", "write"]

@@ -32,11 +32,13 @@ def test_every_gradient_of_the_language_model(use_positions):
         assert relative_error(gradients[name], measured) < 1e-6, name
 
 
-def test_every_gradient_of_the_sense_model():
+@pytest.mark.parametrize("scale", [None, 2.0])
+def test_every_gradient_of_the_sense_model(scale):
     rng = np.random.default_rng(0)
-    model = senses.SenseModel(rng, d_model=4, spread=1.0)
+    model = senses.SenseModel(rng, d_model=4, spread=1.0, scale=scale)
     part = senses.Corpus(senses.corpus().ids[::997], senses.corpus().senses[::997])
-    _, gradients = model.gradients(part)
+    loss, gradients = model.gradients(part)
+    assert loss == pytest.approx(cross_entropy(model.logits(part.ids), part.senses)[0])
     for name, value in model.parameters.items():
 
         def loss_at(x, name=name):
@@ -90,3 +92,22 @@ def test_the_false_claim_becomes_true(seed):
     assert weights.argmax() == 4
     assert weights[4] > 0.5
     assert model.accuracy(held_out) >= 0.95
+
+
+@pytest.mark.parametrize("use_positions", [True, False])
+def test_only_positions_tell_the_language_model_the_order(use_positions):
+    model = block.LanguageModel(
+        np.random.default_rng(0), size=5, d_model=8, num_heads=2, use_positions=use_positions
+    )
+    one, other = model.logits(np.array([[0, 1, 2]]))[0, -1], model.logits(np.array([[1, 0, 2]]))[0, -1]
+    assert np.allclose(one, other) == (not use_positions)
+
+
+def test_the_language_model_writes_what_its_last_position_finds_most_likely():
+    model = block.LanguageModel(np.random.default_rng(7), size=9, d_model=8, num_heads=2)
+    written = [4, 2]
+    for _ in range(6):
+        logits = model.logits(np.array([written[-3:]]))[0]
+        written.append(int(logits[-1].argmax()))
+    assert model.generate([4, 2], count=6, window=3) == written
+    assert len({*written}) > 4  # it does not repeat itself: another position would have written something else

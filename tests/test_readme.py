@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import proof
 import pytest
 
 from attnlib.chapters import CHAPTERS
@@ -33,3 +34,25 @@ def test_links_lead_somewhere(document):
 def test_each_chapter_tells_its_time(chapter):
     text = (ROOT / "notebooks" / chapter.file).read_text(encoding="utf-8")
     assert f"**Time:** about {chapter.minutes} minutes" in text
+
+
+def test_the_counts_are_up_to_date():
+    assert proof.in_readme() == proof.table(), "run make proof"
+
+
+def test_every_figure_is_compared_by_its_numbers():
+    silent = [
+        f"{chapter.file}, cell {number}"
+        for chapter in CHAPTERS
+        for number, text in proof.figures(ROOT / "notebooks" / chapter.file)
+        if not proof.has_numbers(text)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("Bars. a 0.25", True), ("from 1 to 8", True), ("<Figure d_3>", False), ("a drawing", False), ("", False)],
+)
+def test_what_counts_as_numbers(text, found):
+    assert proof.has_numbers(text) == found
