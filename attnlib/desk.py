@@ -24,7 +24,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -151,7 +151,7 @@ def reset(chapter: str, desk: Path, course: Path) -> str:
     """
     with _in_words("The chapter could not be reset"):
         pristine = _pristine(course)
-        key = _find_chapter(chapter, [key for key in pristine if key.startswith(NOTEBOOKS)])
+        key = find_chapter(chapter, [key for key in pristine if key.startswith(NOTEBOOKS)])
         if not (desk / MARKER).is_file():
             raise DeskError(
                 "There is no desk yet, so nothing to reset: run make lab first (on Windows: py course.py lab)."
@@ -305,17 +305,25 @@ def _beside(path: Path) -> Path:
 def _pristine(course: Path) -> dict[str, bytes]:
     """Read the files of the course that a desk needs; the keys are their paths from the course's folder."""
     found = {}
-    for path in sorted((course / NOTEBOOKS).glob("[0-9][0-9]-*.ipynb")):
-        if "." not in path.stem and path.is_file():
-            data = found[f"{NOTEBOOKS}/{path.name}"] = path.read_bytes()
-            if sources(data) is None:
-                raise DeskError(f"The course's own {path} is not a notebook: get a fresh one by git restore.")
+    for path in chapter_files(course / NOTEBOOKS):
+        data = found[f"{NOTEBOOKS}/{path.name}"] = path.read_bytes()
+        if sources(data) is None:
+            raise DeskError(f"The course's own {path} is not a notebook: get a fresh one by git restore.")
     if not found:
         raise DeskError(f"The folder {course / NOTEBOOKS} holds no chapters: get the course anew.")
     for path in sorted((course / IMAGES).glob("[!.]*")):
         if path.is_file():
             found[f"{IMAGES}/{path.name}"] = path.read_bytes()
     return found
+
+
+def chapter_files(folder: Path) -> list[Path]:
+    """Give the notebooks of a folder that are chapters, in their order: others have a dot in their name.
+
+    >>> chapter_files(course_root() / "notebooks")[5].name
+    '05-softmax.ipynb'
+    """
+    return [path for path in sorted(folder.glob("[0-9][0-9]-*.ipynb")) if "." not in path.stem and path.is_file()]
 
 
 def _check_place(desk: Path, course: Path) -> None:
@@ -325,7 +333,12 @@ def _check_place(desk: Path, course: Path) -> None:
         raise DeskError(f"{desk} cannot be the desk, for the course's own files lie there: name another folder.")
 
 
-def _find_chapter(chapter: str, keys: list[str]) -> str:
+def find_chapter(chapter: str, keys: Sequence[str]) -> str:
+    """Give the one of some notebooks' paths that a number or a name means.
+
+    >>> find_chapter("5", ["notebooks/04-scaling.ipynb", "notebooks/05-softmax.ipynb"])
+    'notebooks/05-softmax.ipynb'
+    """
     wanted = str(chapter).strip().removesuffix(".ipynb")
     number = wanted.zfill(2) if wanted else ""
     stems = {Path(key).stem: key for key in keys}
