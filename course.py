@@ -317,6 +317,12 @@ def model(arguments):
     return 0
 
 
+def ready(arguments):
+    """Say whether a chapter can be taught tomorrow."""
+    set_up(COURSE)
+    return run("-m", "attnlib", "ready", *arguments)
+
+
 def tool(path):
     """Make a command of a program in tools/, which gets the command's arguments."""
 
@@ -357,6 +363,7 @@ COMMANDS = (
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
+    ("ready", "tell whether you can teach a chapter (make ready CHAPTER=05, py course.py ready 05)", ready),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),

@@ -34,7 +34,7 @@ def source_of(cell: Mapping[str, Any]) -> str:
     return "".join(cell["source"])
 
 
-def in_sections(notebook: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def in_sections(notebook: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give each cell with the number of the section in which it ends; 0 stands for what comes before section 1.
 
     >>> text = {"cell_type": "markdown", "source": "The end of it. ## 1. One"}

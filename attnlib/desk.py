@@ -3,6 +3,7 @@
 The desk is the folder `work`, which git ignores.  It mirrors the course, so that links between files work:
 
     work/notebooks/05-softmax.ipynb    the learner's copy
+    work/notebooks/05-softmax.live.ipynb   a copy to type in before others (see `attnlib.live`)
     work/images/                       the pictures that the notebooks show
     work/backups/                      older copies, with their dates
     work/progress.json                 what is solved (see `attnlib.solved`)
@@ -24,7 +25,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -166,6 +167,29 @@ def reset(chapter: str, desk: Path, course: Path) -> str:
         return " ".join([f"A clean {Path(key).name} lies on your desk; {old}.", *work.said])
 
 
+def lay_aside(desk: Path, notebooks: Mapping[str, bytes]) -> list[str]:
+    """Lay notebooks of other names beside the learner's copies, and give the backups of what lay there before.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = lay_out(Path(folder), course_root())
+    ...     lay_aside(Path(folder), {"05-softmax.live.ipynb": b"{}"})
+    []
+    """
+    kept = []
+    with _in_words("The notebook could not be laid out"), locked(desk / LOCK):
+        for name, data in notebooks.items():
+            path = desk / NOTEBOOKS / name
+            there = read(path)
+            if there is None:
+                write_safely(path, data)
+            elif there != data:
+                aside = free_name(desk / BACKUPS, f"{path.stem}.", path.suffix)
+                _exchange(path, data, aside)
+                kept.append(f"{BACKUPS}/{aside.name}")
+    return kept
+
+
 @dataclass(frozen=True)
 class _Laid:
     """What is known of one file of the desk: hashes, or "" where unknown."""
@@ -272,7 +296,7 @@ class _Work:
         write_safely(self.desk / MARKER, raw)
 
     def _offer(self, path: Path, data: bytes, offered: str) -> None:
-        beside = _beside(path)
+        beside = newer_beside(path)
         there = read(beside)
         if there is not None and there != data and digest(there) != offered:
             _exchange(beside, data, self._backup(beside))
@@ -290,7 +314,7 @@ class _Work:
 
     def _tidy(self, key: str) -> None:
         """Remove the new version beside a copy, if nobody touched it: it has become superfluous."""
-        beside, offered = _beside(self.desk / key), self.laid.get(key, _Laid()).offered
+        beside, offered = newer_beside(self.desk / key), self.laid.get(key, _Laid()).offered
         if offered and digest(read(beside) or b"") == offered:
             beside.unlink()
 
@@ -298,7 +322,12 @@ class _Work:
         return free_name(self.desk / BACKUPS, f"{path.stem}.", path.suffix)
 
 
-def _beside(path: Path) -> Path:
+def newer_beside(path: Path) -> Path:
+    """Give the place of a newer version that is laid beside a changed copy.
+
+    >>> newer_beside(Path("05-softmax.ipynb")).name
+    '05-softmax.new.ipynb'
+    """
     return path.with_name(f"{path.stem}.new{path.suffix}")
 
 
