@@ -253,7 +253,7 @@ class Group:
         titles = {chapter.number: " ".join(chapter.title.split()) for chapter in CHAPTERS}
         head = "".join(f'<th scope="col" title="{titles[number]}">{number}</th>' for number, _ in chapters)
         body = "".join(
-            f'<tr><th scope="row">{html.escape(member.nickname)}</th>'
+            f'<tr><th scope="row" style="text-align:left;padding:4px 10px">{html.escape(member.nickname)}</th>'
             + "".join(_shaded(member, names) for _, names in chapters)
             + "</tr>"
             for member in self.members
@@ -285,7 +285,7 @@ class Group:
         lines = []
         for point in self.points():
             who = f"stuck: {', '.join(point.stuck)}" if point.stuck else "solved by all who tried"
-            made = f"; {point.mistake} made by {point.made_by}" if point.mistake else ""
+            made = f"; most often {point.mistake}, by {point.made_by}" if point.mistake else ""
             lines.append(f"{point.exercise} ({who}{made}): {point.say}")
         return ["What to talk about:" if lines else "Nobody is stuck.", *lines]
 

@@ -249,9 +249,9 @@ def test_what_to_talk_about_is_sorted_and_has_the_teachers_words(friends):
     assert points[1].say == text_of("05-shift", "hints")[0]
     talk = repr(friends).splitlines()[7:]
     assert talk[0] == "What to talk about:"
-    assert talk[1] == f"05-softmax-rows (stuck: Bo, 민아; wrong-axis made by 3): {points[0].say}"
+    assert talk[1] == f"05-softmax-rows (stuck: Bo, 민아; most often wrong-axis, by 3): {points[0].say}"
     assert talk[2].startswith("05-shift (stuck: Bo): ")
-    assert talk[3].startswith("01-lookup (solved by all who tried; columns made by 2): ")
+    assert talk[3].startswith("01-lookup (solved by all who tried; most often columns, by 2): ")
 
 
 def test_where_the_book_is_silent_the_check_speaks(friends, monkeypatch):
@@ -277,8 +277,8 @@ def test_the_page_is_a_heat_map_in_plain_html(friends, tmp_path):
     assert {edge for _, edge, value in cells if "!" not in value} == {"1px"}
     assert {ground for ground, _, value in cells if value.startswith("0")} == {"#ffffff"}
     assert '<th scope="col" title="Softmax">05</th>' in text
-    assert '<th scope="row">민아</th>' in text
-    assert "<li>05-softmax-rows (stuck: Bo, 민아; wrong-axis made by 3): " in text
+    assert 'padding:4px 10px">민아</th>' in text
+    assert "<li>05-softmax-rows (stuck: Bo, 민아; most often wrong-axis, by 3): " in text
     again = Group(friends.members, ("<script>alert(1)</script> was left out.",))
     assert "&lt;script&gt;alert(1)" in again.page()
     assert group.write_page(again, tmp_path) == path
