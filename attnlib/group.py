@@ -290,7 +290,7 @@ class Group:
         return ["What to talk about:" if lines else "Nobody is stuck.", *lines]
 
 
-def gather(folder: Path) -> Group:
+def gather(folder: Path | str) -> Group:
     """Read the members' files of a folder; of two with one nickname the newer counts.
 
     >>> from tempfile import TemporaryDirectory
@@ -300,14 +300,17 @@ def gather(folder: Path) -> Group:
     ['Mina']
     """
     try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".json" and path.is_file())
+        paths = sorted(
+            path for path in Path(folder).iterdir() if path.suffix.lower() == ".json" and path.is_file()
+        )
     except OSError as error:
         raise DeskError(f"The folder of the group could not be read: {files.reason(error)}.") from error
+    paths = sorted(path for path in found if path.suffix.lower() == ".json")
     if not paths:
         how = "put the members' files there (python -m attnlib status --export --name NICKNAME makes one)"
         raise DeskError(f"There is no member's file in {folder}: {how}.")
     said = [f"Only the first {MOST_FILES} files were read."] if len(paths) > MOST_FILES else []
-    found: dict[str, Member] = {}
+    members: dict[str, Member] = {}
     for path in paths[:MOST_FILES]:
         try:
             member = read_member(files.read(path, LARGEST + 1) or b"")
@@ -316,10 +319,10 @@ def gather(folder: Path) -> Group:
             said.append(f"{ascii(path.name)[1:-1]} was left out: {why}.")
             continue
         key = member.nickname.casefold()
-        if key in found:
+        if key in members:
             said.append(f"There are two files of {member.nickname}: the newer one counts.")
-        found[key] = max(found.get(key, member), member, key=_age)
-    return Group(tuple(sorted(found.values(), key=lambda member: member.nickname.casefold())), tuple(said))
+        members[key] = max(members.get(key, member), member, key=_age)
+    return Group(tuple(sorted(members.values(), key=lambda member: member.nickname.casefold())), tuple(said))
 
 
 def write_page(group: Group, folder: Path) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 import tokenize
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from attnlib.cells import answers, chapter_file, in_sections, root, source_of
 
 SHOWN = ("pictures", "explorers", "display", "IntProgress")
 """what only shows what the numbers already say"""
+HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 DATA = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)
 
 
@@ -46,11 +48,16 @@ def emptied(notebook: bytes) -> bytes:
     '# a = ...'
     """
     data = json.loads(notebook)
+    asked = False  # between the heading of an exercise and its check: what stands there belongs to the question
     for section, cell in in_sections(data):
+        source = source_of(cell)
         if cell["cell_type"] == "code":
-            cell.update(
-                outputs=[], execution_count=None, source=prompts(source_of(cell)) if section else cell["source"]
-            )
+            cell.update(outputs=[], execution_count=None)
+            if section and not asked:  # what is imported stands before the first section
+                cell["source"] = prompts(source)
+            asked = asked and not answers(ast.parse(source))
+        elif titles := HEADING.findall(source):
+            asked = titles[-1].startswith("### Exercise")
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 

@@ -44,8 +44,8 @@ def test_code_is_emptied_to_comments_and_first_names(chapter):
     typed = 0
     for section, one, two in pairs(chapter):
         before, after = source_of(one), source_of(two)
-        if section == 0 or answers(ast.parse(before)):
-            assert after == before  # imports, and exercises in their place
+        if section == 0 or answers(ast.parse(before)) or "suspect = " in before:
+            assert after == before  # imports, and exercises in their place, with the code that they ask about
             continue
         left = [step for step in ast.parse(after).body if not isinstance(step, (ast.Import, ast.ImportFrom))]
         for step in left:
