@@ -300,9 +300,7 @@ def gather(folder: Path | str) -> Group:
     ['Mina']
     """
     try:
-        paths = sorted(
-            path for path in Path(folder).iterdir() if path.suffix.lower() == ".json" and path.is_file()
-        )
+        found = [path for path in Path(folder).iterdir() if path.is_file()]
     except OSError as error:
         raise DeskError(f"The folder of the group could not be read: {files.reason(error)}.") from error
     paths = sorted(path for path in found if path.suffix.lower() == ".json")
