@@ -13,17 +13,19 @@ from contextlib import AbstractContextManager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import Arc, Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 from numpy.typing import ArrayLike
+from PIL import Image
 
 COLOURS = {
     "query": "#0068a8",
@@ -61,6 +63,18 @@ class Picture(Figure):
     def _repr_png_(self) -> bytes:
         with io.BytesIO() as file:
             self.save(file, "png")
+            return file.getvalue()
+
+    def frame(self) -> bytes:
+        """Give the picture as PNG bytes in a hurry: drawn once, hardly compressed.
+
+        >>> Picture(1, 1, "empty").frame()[1:4]
+        b'PNG'
+        """
+        canvas: Any = self.canvas
+        with look(), io.BytesIO() as file:
+            canvas.draw()
+            Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).save(file, "png", compress_level=1)
             return file.getvalue()
 
     def save(self, file: io.BytesIO | Path, kind: str) -> None:
@@ -169,6 +183,8 @@ def draw_matrix(
     kind: str = "weights",
     digits: int = 2,
     top: float | None = None,
+    hidden: ArrayLike | None = None,
+    lit: ArrayLike | None = None,
 ) -> None:
     """Draw a matrix as coloured cells with their numbers, the first row on top.
 
@@ -180,6 +196,8 @@ def draw_matrix(
     kind : whose colour; "scores" also shows the sign
     digits : decimals in the cells
     top : the number that gets the full colour; the largest size in the matrix if not given
+    hidden : (n, m) booleans: these cells are hatched and hold no number
+    lit : (n, m) booleans: these cells get a frame, and all others are paler; no cell is, if not given
 
     Examples
     --------
@@ -191,10 +209,26 @@ def draw_matrix(
     numbers = np.asarray(matrix, dtype=float)
     top = float(np.abs(numbers).max()) if top is None else top
     low = -top if kind == "scores" else 0.0
-    image = axes.imshow(numbers, cmap=shades(kind), vmin=low, vmax=top or 1.0, aspect="auto")
+    shown = np.ones(numbers.shape, bool) if lit is None else np.asarray(lit, bool)
+    crossed = np.zeros(numbers.shape, bool) if hidden is None else np.asarray(hidden, bool)
+    paper = np.where(shown, numbers, 0.15 * numbers)  # a pale cell has a part of its colour, and its whole number
+    image = axes.imshow(paper, cmap=shades(kind), vmin=low, vmax=top or 1.0, aspect="auto")
     for (i, j), number in np.ndenumerate(numbers):
-        ink = readable_on(image.cmap(image.norm(number)))
+        corner = (j - 0.5, i - 0.5)
+        if crossed[i, j]:
+            continue
+        ink = readable_on(image.cmap(image.norm(paper[i, j]))) if shown[i, j] else "#5f5f5f"
         axes.text(j, i, figure_of(number, digits), ha="center", va="center", color=ink)
+        if lit is not None and shown[i, j]:
+            axes.add_patch(
+                Rectangle(
+                    corner, 1, 1, fill=False, edgecolor=COLOURS[kind], linewidth=2.4, zorder=3, clip_on=False
+                )
+            )
+    squares = [Rectangle((j - 0.5, i - 0.5), 1, 1) for i, j in np.argwhere(crossed)]
+    axes.add_collection(
+        PatchCollection(squares, facecolor="#e6e6e6", edgecolor="#a0a0a0", hatch="///", linewidth=0)
+    )
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0)
@@ -256,6 +290,46 @@ def heat_map(
     return picture
 
 
+def draw_bars(
+    axes: Axes,
+    values: ArrayLike,
+    labels: Sequence[str],
+    *,
+    kind: str = "weights",
+    digits: int = 2,
+    hatch: str = "",
+    marked: Sequence[int] = (),
+) -> None:
+    """Draw bars with the number at each.
+
+    Parameters
+    ----------
+    axes : where to draw
+    values : (n,)
+    labels : n names under the bars
+    kind : whose colour
+    marked : the bars that are filled; the others are only outlined. All are filled if none is named.
+
+    Examples
+    --------
+    >>> axes = Picture(2, 2, "two bars").add_subplot()
+    >>> draw_bars(axes, [0.25, 0.75], ["a", "b"])
+    >>> [text.get_text() for text in axes.texts]
+    ['0.25', '0.75']
+    """
+    numbers = np.asarray(values, dtype=float)
+    drawn = axes.bar(range(len(labels)), numbers, color=COLOURS[kind], hatch=hatch, edgecolor="white", width=0.72)
+    for place, bar in enumerate(drawn):
+        if marked and place not in marked:
+            bar.set(facecolor="white", edgecolor=COLOURS[kind], linewidth=1.6)
+    axes.bar_label(drawn, [figure_of(x, digits) for x in numbers], padding=3)
+    axes.axhline(0, color="#1a1a1a", linewidth=0.8)
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_yticks([])
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(axis="x", length=0)
+
+
 def bars(
     groups: Mapping[str, ArrayLike],
     labels: Sequence[str],
@@ -289,23 +363,42 @@ def bars(
         picture = Picture(width * len(arrays), 3.2, "Bars. " + ". ".join(spoken))
         subplots = picture.subplots(1, len(arrays), squeeze=False)[0]
         for place, (axes, (title, values), kind) in enumerate(zip(subplots, arrays.items(), kinds, strict=True)):
-            drawn = axes.bar(
-                labels,
-                values,
-                color=COLOURS[kind],
-                hatch=HATCHES[place % len(HATCHES)],
-                edgecolor="white",
-                width=0.72,
-            )
-            axes.bar_label(drawn, [figure_of(x, digits) for x in values], padding=3)
-            axes.axhline(0, color="#1a1a1a", linewidth=0.8)
+            draw_bars(axes, values, labels, kind=kind, digits=digits, hatch=HATCHES[place % len(HATCHES)])
             axes.margins(y=0.18)
             axes.set_title(title)
-            axes.set_yticks([])
-            axes.spines["left"].set_visible(False)
-            axes.tick_params(axis="x", length=0)
         subplots[0].set_ylabel(ylabel)
     return picture
+
+
+def draw_curves(
+    axes: Axes, x: ArrayLike, lines: Mapping[str, ArrayLike], *, kinds: Sequence[str], marks: bool = False
+) -> None:
+    """Draw lines over a common x axis, told apart by colour and dash.
+
+    Parameters
+    ----------
+    axes : where to draw
+    x : (n,)
+    lines : label → (n,)
+    kinds : whose colours; they are used again if there are more lines
+    marks : also mark the points
+
+    Examples
+    --------
+    >>> axes = Picture(2, 2, "a line").add_subplot()
+    >>> draw_curves(axes, [0, 1], {"line": [0.0, 2.0]}, kinds=["query"])
+    >>> axes.lines[0].get_label()
+    'line'
+    """
+    for place, (label, values) in enumerate(lines.items()):
+        axes.plot(
+            x,
+            values,
+            color=COLOURS[kinds[place % len(kinds)]],
+            linestyle=LINES[place % len(LINES)],
+            marker="o" if marks else None,
+            label=label,
+        )
 
 
 def curves(
@@ -343,15 +436,7 @@ def curves(
     with look():
         picture = Picture(7.2, 3.8, description)
         axes = picture.add_subplot()
-        for place, (label, values) in enumerate(ys.items()):
-            axes.plot(
-                xs,
-                values,
-                color=COLOURS[kinds[place % len(kinds)]],
-                linestyle=LINES[place % len(LINES)],
-                marker="o" if marks else None,
-                label=label,
-            )
+        draw_curves(axes, xs, ys, kinds=kinds, marks=marks)
         axes.set_xscale("log" if "x" in log else "linear")
         axes.set_yscale("log" if "y" in log else "linear")
         if marks:
@@ -483,6 +568,96 @@ def pipeline() -> Picture:
     return picture
 
 
+def draw_plane(
+    axes: Axes,
+    points: Mapping[str, ArrayLike],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    moves: Sequence[tuple[str, str]] = (),
+    outline: Sequence[str] = (),
+    origin: bool = True,
+) -> None:
+    """Draw vectors as arrows from the origin, or as points with arrows between them.
+
+    Parameters
+    ----------
+    axes : where to draw; its limits are left alone
+    points, kinds, moves, outline, origin : as in `plane`
+
+    Examples
+    --------
+    >>> axes = Picture(2, 2, "a vector").add_subplot()
+    >>> draw_plane(axes, {"q": [1, 2]})
+    >>> [text.get_text() for text in axes.texts if text.get_text()]
+    ['q']
+    """
+    places = {label: np.asarray(point, dtype=float) for label, point in points.items()}
+    middle = 0.0 if origin else float(np.mean([y for _, y in places.values()]))
+    for label, (x, y) in places.items():
+        colour = COLOURS[(kinds or {}).get(label, "scores")]
+        if origin:
+            axes.annotate(
+                "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0}
+            )
+        axes.plot(x, y, "o", color=colour, markersize=3 if origin else 8)
+        axes.annotate(
+            label,
+            (x, y),
+            xytext=(0, 9 if y >= middle else -9),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if y >= middle else "top",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},  # a line behind does not cross it
+            zorder=6,
+        )
+    if outline:
+        corners = np.array([places[label] for label in (*outline, outline[0])])
+        axes.plot(corners[:, 0], corners[:, 1], color="#999999", linewidth=1.4, zorder=0)
+    for start, end in moves:
+        tip, tail = (tuple(places[label].tolist()) for label in (end, start))
+        axes.annotate("", tip, tail, arrowprops={"arrowstyle": "-|>", "color": "#4d4d4d", "lw": 1.6})
+    axes.axhline(0, color="#999999", linewidth=0.8)
+    axes.axvline(0, color="#999999", linewidth=0.8)
+    axes.grid(color="#eeeeee", linewidth=0.8)
+
+
+def draw_angle(axes: Axes, query: ArrayLike, key: ArrayLike) -> None:
+    """Draw the angle from a query to a key, and the key's shadow on the query's line (its projection).
+
+    Parameters
+    ----------
+    axes : a plane, as `draw_plane` draws it
+    query, key : (2,)
+
+    Examples
+    --------
+    >>> axes = Picture(2, 2, "a right angle").add_subplot()
+    >>> draw_angle(axes, [1, 0], [0, 2])
+    >>> axes.texts[0].get_text()
+    '90°'
+    """
+    q, k = np.asarray(query, dtype=float), np.asarray(key, dtype=float)
+    foot = (k @ q) / (q @ q) * q  # where the shadow ends: the nearest point of the query's line
+    start, end = np.degrees(np.arctan2([q[1], k[1]], [q[0], k[0]]))
+    turn = (end - start + 180) % 360 - 180  # the short way round
+    low, high = sorted((start, start + turn))
+    size = 0.55 * min(float(np.linalg.norm(q)), 1.6)
+    axes.add_patch(Arc((0, 0), 2 * size, 2 * size, theta1=low, theta2=high, color="#4d4d4d", linewidth=1.4))
+    middle = np.radians((low + high) / 2)
+    axes.text(
+        1.45 * size * np.cos(middle),
+        1.45 * size * np.sin(middle),
+        f"{abs(turn):.0f}°",
+        ha="center",
+        va="center",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+        zorder=5,
+    )
+    axes.plot(*zip(k, foot, strict=True), color="#4d4d4d", linestyle=":", linewidth=1.6)
+    axes.plot(*zip((0, 0), foot, strict=True), color=COLOURS["key"], linewidth=9, alpha=0.3, zorder=1)
+
+
 def plane(
     vectors: Mapping[str, ArrayLike],
     *,
@@ -490,6 +665,7 @@ def plane(
     moves: Sequence[tuple[str, str]] = (),
     outline: Sequence[str] = (),
     origin: bool = True,
+    angle: tuple[str, str] | None = None,
     xlabel: str = "",
     ylabel: str = "",
     title: str = "",
@@ -503,6 +679,7 @@ def plane(
     moves : (from label, to label) each: an arrow between two points
     outline : labels of points that a closed line joins
     origin : draw an arrow from the origin to each vector
+    angle : two labels: draw the angle from the first to the second, and the second's shadow on the first's line
 
     Examples
     --------
@@ -514,33 +691,9 @@ def plane(
     with look():
         picture = Picture(6.6, 4.6, f"Vectors in the plane. {spoken}")
         axes = picture.add_subplot()
-        middle = 0.0 if origin else float(np.mean([y for _, y in points.values()]))
-        for label, (x, y) in points.items():
-            colour = COLOURS[(kinds or {}).get(label, "scores")]
-            if origin:
-                axes.annotate(
-                    "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0}
-                )
-            axes.plot(x, y, "o", color=colour, markersize=3 if origin else 8)
-            axes.annotate(
-                label,
-                (x, y),
-                xytext=(0, 9 if y >= middle else -9),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if y >= middle else "top",
-                color=colour,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},  # a line behind does not cross it
-                zorder=6,
-            )
-        if outline:
-            corners = np.array([points[label] for label in (*outline, outline[0])])
-            axes.plot(corners[:, 0], corners[:, 1], color="#999999", linewidth=1.4, zorder=0)
-        for start, end in moves:
-            tip, tail = (tuple(points[label].tolist()) for label in (end, start))
-            axes.annotate("", tip, tail, arrowprops={"arrowstyle": "-|>", "color": "#4d4d4d", "lw": 1.6})
-        axes.axhline(0, color="#999999", linewidth=0.8)
-        axes.axvline(0, color="#999999", linewidth=0.8)
+        draw_plane(axes, points, kinds=kinds, moves=moves, outline=outline, origin=origin)
+        if angle:
+            draw_angle(axes, points[angle[0]], points[angle[1]])
         around = np.array([*points.values(), *([np.zeros(2)] if origin else [])])
         low, high = around.min(axis=0), around.max(axis=0)
         room = max((high - low)[0] * 1.7 / 6.0, (high - low)[1] * 1.4 / 4.0) / 2  # data units per inch, halved
@@ -548,7 +701,6 @@ def plane(
         axes.set(xlim=centre[0] + room * np.array([-6, 6]), ylim=centre[1] + room * np.array([-4, 4]))
         axes.set_aspect("equal")
         axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
-        axes.grid(color="#eeeeee", linewidth=0.8)
     return picture
 
 
@@ -624,4 +776,210 @@ def circles(matrix: ArrayLike, tokens: Sequence[str], *, title: str = "scores") 
         axes.set_xlabel("meets key (column)", color=COLOURS["key"])
         axes.set_ylabel("query (row)", color=COLOURS["query"])
         axes.set_aspect("equal")
+    return picture
+
+
+def panels(
+    width: float, height: float, description: str, *places: tuple[float, float, float, float]
+) -> tuple[Picture, list[Axes]]:
+    """Give a picture with drawing areas at fixed places, so that nothing moves when the numbers change.
+
+    Parameters
+    ----------
+    places : (left, bottom, width, height) each, as parts of the whole
+
+    Examples
+    --------
+    >>> picture, areas = panels(6, 3, "two areas", (0.1, 0.1, 0.4, 0.8), (0.6, 0.1, 0.3, 0.8))
+    >>> len(areas)
+    2
+    """
+    picture = Picture(width, height, description)
+    picture.set_layout_engine(None)
+    return picture, [picture.add_axes(place) for place in places]
+
+
+def rows_of(matrix: ArrayLike, digits: int = 2) -> str:
+    """Write a matrix in one line, a semicolon after each row.
+
+    >>> rows_of([[1, 2], [3, 4]], digits=0)
+    '1 2; 3 4'
+    """
+    return "; ".join(" ".join(figure_of(x, digits) for x in row) for row in np.asarray(matrix, dtype=float))
+
+
+class Term(NamedTuple):
+    """One matrix of a calculation, with the cells that take part.
+
+    >>> Term("Q", [[1, 2]], "query", [[True, False]], ["a"]).name
+    'Q'
+    """
+
+    name: str
+    matrix: ArrayLike
+    kind: str
+    lit: ArrayLike
+    """booleans of the matrix's shape"""
+    rows: Sequence[str] = ()
+    """names of the rows; none are shown if there are none"""
+    columns: Sequence[str] = ()
+    top: float | None = None
+    """the number that gets the full colour"""
+
+
+CELL_WIDTH, CELL_HEIGHT, BETWEEN = 0.72, 0.56, 0.75
+"""inches: of a cell, and of the room for a sign between two matrices"""
+
+
+def calculation(
+    terms: Sequence[Term],
+    signs: Sequence[str],
+    *,
+    about: str,
+    size: tuple[float, float] | None = None,
+) -> Picture:
+    """Draw matrices side by side with signs between them, the cells that take part framed.
+
+    Parameters
+    ----------
+    terms : the matrices, from left to right
+    signs : one between each two of them
+    about : the first words of the description
+    size : width and height in inches; as much as it needs if not given
+
+    Examples
+    --------
+    >>> left = Term("scores", [[2, 4]], "scores", [[True, False]], ["a"])
+    >>> calculation([left, Term("scaled", [[1, 2]], "scores", [[True, False]])], ["÷ 2 ="], about="Scaling of a")
+    Scaling of a. scores: 2.00 4.00. scaled: 1.00 2.00
+    """
+    matrices = [np.asarray(term.matrix, dtype=float) for term in terms]
+    spoken = [f"{term.name}: {rows_of(matrix)}" for term, matrix in zip(terms, matrices, strict=True)]
+    needed = CELL_WIDTH * sum(matrix.shape[1] for matrix in matrices) + BETWEEN * len(signs)
+    tallest = CELL_HEIGHT * max(matrix.shape[0] for matrix in matrices)
+    margin = 1.05 if any(term.rows for term in terms) else 0.25
+    width, height = size or (margin + needed + 0.25, 1.25 + tallest)
+    with look():
+        picture, _ = panels(width, height, ". ".join([about, *spoken]))
+        x, middle = margin + (width - 0.25 - margin - needed) / 2, (height - 0.15) / 2
+        for term, matrix, sign in zip(terms, matrices, [*signs, ""], strict=True):
+            n, m = matrix.shape
+            w, h = CELL_WIDTH * m, CELL_HEIGHT * n
+            axes = picture.add_axes((x / width, (middle - h / 2) / height, w / width, h / height))
+            rows, columns = term.rows or [""] * n, term.columns or [""] * m
+            draw_matrix(axes, matrix, rows, columns, kind=term.kind, lit=term.lit, top=term.top)
+            axes.set_title(term.name, color=COLOURS[term.kind])
+            picture.text((x + w + BETWEEN / 2) / width, middle / height, sign, ha="center", va="center", size=16)
+            x += w + BETWEEN
+    return picture
+
+
+def matrix_product(
+    left: ArrayLike,
+    right: ArrayLike,
+    *,
+    names: tuple[str, str, str],
+    tokens: Sequence[str],
+    columns: Sequence[str],
+    kinds: tuple[str, str, str] = ("query", "key", "scores"),
+    row: int,
+    column: int | None = None,
+    size: tuple[float, float] | None = None,
+) -> Picture:
+    """Draw left · right = result, with the row and the column that meet in one cell framed.
+
+    Parameters
+    ----------
+    left : (n, k)
+    right : (k, m)
+    names : what the three matrices are called
+    tokens, columns : n names of the rows, m names of the result's columns
+    kinds : whose colours the three have
+    row, column : which row meets which column; without a column, the row meets all of them
+    size : as in `calculation`
+
+    Examples
+    --------
+    >>> one = dict(names=("Q", "Kᵀ", "QKᵀ"), tokens=["a"], columns=["a", "b"], row=0, column=1)
+    >>> matrix_product([[1, 2]], [[5, 6], [7, 8]], **one)
+    Product, Q times Kᵀ gives QKᵀ, row a by column b. Q: 1.00 2.00. Kᵀ: 5.00 6.00; 7.00 8.00. QKᵀ: 19.00 22.00
+    """
+    a, b = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    met = "every column" if column is None else f"column {columns[column]}"
+    down = (np.arange(a.shape[0]) == row)[:, None]  # (n, 1)
+    across = np.arange(b.shape[1]) == column if column is not None else np.ones(b.shape[1], bool)  # (m,)
+    terms = [
+        Term(names[0], a, kinds[0], down & np.ones(a.shape[1], bool), tokens),
+        Term(names[1], b, kinds[1], across & np.ones((b.shape[0], 1), bool), columns=columns),
+        Term(names[2], a @ b, kinds[2], down & across, columns=columns),
+    ]
+    about = f"Product, {names[0]} times {names[1]} gives {names[2]}, row {tokens[row]} by {met}"
+    return calculation(terms, ["·", "="], about=about, size=size)
+
+
+def draw_arcs(axes: Axes, weights: ArrayLike, tokens: Sequence[str], query: int) -> None:
+    """Draw one token's attention as arcs from it to all tokens: the wider the arc, the larger the weight.
+
+    Parameters
+    ----------
+    axes : where to draw
+    weights : (n,), the query's row
+    tokens : n words
+    query : the place of the token that asks
+
+    Examples
+    --------
+    >>> axes = Picture(3, 2, "arcs").add_subplot()
+    >>> draw_arcs(axes, [0.9, 0.1], ["cat", "sat"], query=1)
+    >>> [text.get_text() for text in axes.texts]
+    ['cat', '0.90', 'sat', '0.10']
+    """
+    numbers = np.asarray(weights, dtype=float)
+    n = len(tokens)
+    for key, (token, weight) in enumerate(zip(tokens, numbers, strict=True)):
+        asks = key == query
+        axes.text(key, -0.12, token, ha="center", va="top", color=COLOURS["query" if asks else "key"])
+        axes.text(key, -0.52, figure_of(weight, 2), ha="center", va="top", color=COLOURS["weights"])
+        if weight < 0.005:
+            continue
+        reach = abs(key - query)
+        centre, wide, tall = ((key + query) / 2, reach, 0.35 + 1.3 * reach / n) if reach else (key, 0.35, 0.6)
+        axes.add_patch(
+            Arc(
+                (centre, 0),
+                wide,
+                2 * tall if reach else tall,
+                theta1=0,
+                theta2=180,
+                color=COLOURS["weights"],
+                linewidth=0.6 + 9 * weight,
+            )
+        )
+    axes.plot([query], [0], marker="v", color=COLOURS["query"], markersize=9)
+    axes.set(xlim=(-0.6, n - 0.4), ylim=(-0.9, 1.75), xticks=[], yticks=[])
+    axes.set_axis_off()
+
+
+def arcs(weights: ArrayLike, tokens: Sequence[str], query: int, *, title: str = "") -> Picture:
+    """Draw one token's attention as arcs from it to all tokens, with each weight under its token.
+
+    Parameters
+    ----------
+    weights : (n,), the query's row
+    tokens : n words
+    query : the place of the token that asks
+
+    Examples
+    --------
+    >>> arcs([0.9, 0.1], ["cat", "sat"], query=1)
+    Arcs from sat to: cat 0.90, sat 0.10
+    """
+    numbers = np.asarray(weights, dtype=float)
+    spoken = ", ".join(f"{token} {figure_of(x, 2)}" for token, x in zip(tokens, numbers, strict=True))
+    longest = max(len(token) for token in tokens)
+    with look():
+        width = max(4.0, (0.55 + 0.11 * longest) * len(tokens))
+        picture, (axes,) = panels(width, 2.6, f"Arcs from {tokens[query]} to: {spoken}", (0.01, 0.02, 0.98, 0.86))
+        draw_arcs(axes, numbers, tokens, query)
+        axes.set_title(title)
     return picture

@@ -181,6 +181,10 @@ def figures_in(picture):
             for line in axes.lines:
                 if line.get_marker() == "o":
                     yield from (line.get_xdata()[0], line.get_ydata()[0])
+        elif kind == "Product":
+            yield from (float(text.get_text()) for text in axes.texts)
+        elif kind == "Arcs":
+            yield from (float(text.get_text()) for text in axes.texts[1::2])
         elif kind == "Circles":
             largest = max(circle.get_radius() for circle in axes.patches)
             top = max(abs(float(text.get_text())) for text in axes.texts)

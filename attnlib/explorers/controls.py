@@ -1,0 +1,227 @@
+"""What can be moved: sliders, choices, texts and cells to click, each with its label and its start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import ipywidgets
+import traitlets
+
+WIDE = {"description_width": "9em"}
+ROOM = {"width": "32em", "max_width": "100%"}
+
+
+class Control(Protocol):
+    """One thing to move: its start, and the widget that moves it."""
+
+    @property
+    def label(self) -> str:
+        """What it is called on the page."""
+
+    @property
+    def start(self) -> Any:
+        """The value before anybody moves it."""
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the widget; its trait `value` holds what the pure function gets."""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number between two ends; whole numbers if the step is whole.
+
+    >>> Slider("angle", 0, 180, 60).widget().value
+    60
+    """
+
+    label: str
+    low: float
+    high: float
+    start: float
+    step: float = 1
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the slider."""
+        kind = ipywidgets.IntSlider if isinstance(self.step, int) else ipywidgets.FloatSlider
+        return kind(
+            self.start,
+            min=self.low,
+            max=self.high,
+            step=self.step,
+            description=self.label,
+            tooltip=self.label,
+            style=WIDE,
+            layout=ROOM,
+        )
+
+
+@dataclass(frozen=True)
+class Stops:
+    """One of a few numbers in order, on a slider.
+
+    >>> Stops("d_k", (1, 4, 16), 4).widget().value
+    4
+    """
+
+    label: str
+    values: Sequence[Any]
+    start: Any
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the slider."""
+        options = [(f"{value:g}", value) for value in self.values]
+        return ipywidgets.SelectionSlider(
+            options=options,
+            value=self.start,
+            description=self.label,
+            tooltip=self.label,
+            style=WIDE,
+            layout=ROOM,
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words.
+
+    >>> Choice("token", ("write", "a", "poem"), "write").widget().value
+    'write'
+    """
+
+    label: str
+    options: Sequence[str]
+    start: str
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the list to choose from."""
+        return ipywidgets.Dropdown(
+            options=list(self.options),
+            value=self.start,
+            description=self.label,
+            tooltip=self.label,
+            style=WIDE,
+            layout=ROOM,
+        )
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text to type; it counts when Enter is pressed or the field is left.
+
+    >>> Text("sentence", "the cat").widget().value
+    'the cat'
+    """
+
+    label: str
+    start: str
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the field."""
+        return ipywidgets.Text(
+            self.start,
+            description=self.label,
+            tooltip=self.label,
+            continuous_update=False,
+            style=WIDE,
+            layout={**ROOM, "width": "48em"},
+        )
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Yes or no.
+
+    >>> Switch("causal", False).widget().value
+    False
+    """
+
+    label: str
+    start: bool
+
+    def widget(self) -> ipywidgets.DOMWidget:
+        """Make the box to tick."""
+        return ipywidgets.Checkbox(
+            self.start, description=self.label, tooltip=self.label, indent=False, layout={"margin": "0 0 0 9.5em"}
+        )
+
+
+class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
+    """Buttons in rows and columns, each pressed or not; `value` holds rows of True and False.
+
+    >>> grid = CellGrid(["a", "b"], ["x", "y"], ((True, True), (True, True)))
+    >>> grid.buttons[0][1].value = False
+    >>> grid.value
+    ((True, False), (True, True))
+    >>> grid.value = ((False, False), (True, True))
+    >>> grid.buttons[0][0].value, grid.buttons[0][0].description
+    (False, 'hidden')
+    """
+
+    value = traitlets.Tuple()
+
+    def __init__(self, rows: Sequence[str], columns: Sequence[str], value: Sequence[Sequence[bool]]) -> None:
+        self.buttons = [
+            [
+                ipywidgets.ToggleButton(
+                    on, description=sign(on), tooltip=f"{row} may see {column}", layout={"width": "5em"}
+                )
+                for column, on in zip(columns, line, strict=True)
+            ]
+            for row, line in zip(rows, value, strict=True)
+        ]
+        head = [ipywidgets.Label("query (row) sees"), *(ipywidgets.Label(f"key {column}") for column in columns)]
+        lines = [[ipywidgets.Label(row), *line] for row, line in zip(rows, self.buttons, strict=True)]
+        super().__init__(
+            [widget for line in [head, *lines] for widget in line],
+            value=self._pressed(),
+            layout={"grid_template_columns": f"9em repeat({len(columns)}, 5.4em)", "grid_gap": "2px"},
+        )
+        self._moving = False
+        for line in self.buttons:
+            for button in line:
+                button.observe(self._press, "value")
+        self.observe(self._move, "value")
+
+    def _pressed(self) -> tuple[tuple[bool, ...], ...]:
+        return tuple(tuple(bool(button.value) for button in line) for line in self.buttons)
+
+    def _press(self, change: Any) -> None:
+        change["owner"].description = sign(change["new"])
+        if not self._moving:
+            self.value = self._pressed()
+
+    def _move(self, change: Any) -> None:
+        self._moving = True  # one change of the value, however many buttons follow it
+        for line, states in zip(self.buttons, change["new"], strict=True):
+            for button, state in zip(line, states, strict=True):
+                button.value = bool(state)
+        self._moving = False
+
+
+def sign(on: bool) -> str:
+    """Give the word on a cell's button: colour alone would not do.
+
+    >>> sign(True), sign(False)
+    ('sees', 'hidden')
+    """
+    return "sees" if on else "hidden"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A matrix of cells to click.
+
+    >>> Cells("mask", ("a",), ("x", "y"), ((True, False),)).widget().value
+    ((True, False),)
+    """
+
+    label: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    start: Sequence[Sequence[bool]]
+
+    def widget(self) -> CellGrid:
+        """Make the buttons."""
+        return CellGrid(self.rows, self.columns, self.start)

@@ -1,0 +1,142 @@
+"""The shell around an explorer's pure function: widgets, an image and a sentence."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import ipywidgets
+
+from attnlib.explorers.controls import Control
+from attnlib.pictures import Picture
+
+
+UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
+"""the style of a text that only a screen reader reads: an Image widget cannot carry its own words"""
+
+
+class View(NamedTuple):
+    """What an explorer shows at one setting of its controls.
+
+    >>> View(Picture(1, 1, "an empty page"), "Nothing is here.").sentence
+    'Nothing is here.'
+    """
+
+    picture: Picture
+    sentence: str
+
+
+class Explorer:
+    """A picture, a sentence, and controls that change them.
+
+    Parameters
+    ----------
+    view : the pure function; it takes the values of the controls by name
+    controls : name → what can be moved
+
+    Examples
+    --------
+    >>> from attnlib.explorers.controls import Slider
+    >>> def view(n):
+    ...     return View(Picture(1, 1, f"a page with {n}"), f"There are {n}.")
+    >>> explorer = Explorer(view, {"n": Slider("number", 0, 9, 3)})
+    >>> explorer
+    a page with 3
+    There are 3.
+    >>> explorer.widgets["n"].value = 5
+    >>> explorer.sentence
+    'There are 5.'
+    """
+
+    def __init__(self, view: Callable[..., View], controls: Mapping[str, Control]) -> None:
+        self.view = view
+        self.labels = {name: control.label for name, control in controls.items()}
+        self.start = {name: control.start for name, control in controls.items()}
+        self.shown = view(**self.start)
+        self.sentence = self.shown.sentence
+        self.widgets = {name: control.widget() for name, control in controls.items()}
+        self._image = ipywidgets.Image(format="png", layout={"max_width": "100%"})
+        self._words = ipywidgets.HTML()
+        self._show(self.shown)
+        for widget in self.widgets.values():
+            widget.observe(self._moved, "value")
+        self._box = ipywidgets.VBox([*self.widgets.values(), self._image, self._words])
+
+    def _moved(self, change: Any) -> None:
+        try:
+            self._show(self.view(**{name: widget.value for name, widget in self.widgets.items()}))
+        except Exception as error:  # whatever it is: say it in words, and keep the last picture
+            self._say(f"{error} (The picture still shows the last setting that worked.)", "alert")
+
+    def _show(self, view: View) -> None:
+        image = view.picture.frame()  # first all the work, so that the page changes at once
+        self.shown = view
+        self._image.value = image
+        self._say(view.sentence, "status")
+
+    def _say(self, sentence: str, role: str) -> None:
+        self.sentence = sentence
+        self._words.value = (
+            f'<p role="{role}" aria-live="polite" style="max-width: 48em; line-height: 1.5; font-size: 1.1em">'
+            f"{html.escape(sentence)}</p>"
+            f'<p style="{UNSEEN}">Picture: {html.escape(self.shown.picture.description)}</p>'
+        )
+
+    def table(self, **values: Iterable[Any]) -> Table:
+        """Give the sentences at these settings, other controls at their start: for readers without a kernel.
+
+        >>> from attnlib.explorers.controls import Slider
+        >>> empty = Picture(1, 1, "an empty page")
+        >>> explorer = Explorer(lambda n: View(empty, f"There are {n}."), {"n": Slider("number", 0, 9, 3)})
+        >>> explorer.table(n=[0, 9])
+        number = 0: There are 0.
+        number = 9: There are 9.
+        """
+        unknown = sorted(set(values) - set(self.start))
+        if unknown:
+            raise ValueError(f"table: there is no control {unknown[0]!r}; choose from {', '.join(self.start)}")
+        settings = [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+        return Table(
+            [
+                (
+                    ", ".join(f"{self.labels[name]} = {value}" for name, value in setting.items()),
+                    self.view(**{**self.start, **setting}).sentence,
+                )
+                for setting in settings
+            ]
+        )
+
+    def __repr__(self) -> str:
+        """Say what the picture shows, and the sentence."""
+        return f"{self.shown.picture.description}\n{self.sentence}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Give the live widgets, and for pages without a kernel the picture and the words."""
+        live = self._box._repr_mimebundle_(**kwargs)
+        return {**live, "image/png": self.shown.picture._repr_png_(), "text/plain": repr(self)}
+
+
+class Table:
+    """Settings and what is said at each, as a table.
+
+    >>> Table([("n = 1", "One & only.")])._repr_html_().count("<tr>")
+    2
+    """
+
+    def __init__(self, rows: list[tuple[str, str]]) -> None:
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        """Write a line for each setting."""
+        return "\n".join(f"{setting}: {sentence}" for setting, sentence in self.rows)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f'<tr><td style="text-align: left; white-space: nowrap">{html.escape(setting)}</td>'
+            f'<td style="text-align: left">{html.escape(sentence)}</td></tr>'
+            for setting, sentence in self.rows
+        )
+        head = '<tr><th style="text-align: left">setting</th><th style="text-align: left">what it shows</th></tr>'
+        return f"<table>{head}{cells}</table>"

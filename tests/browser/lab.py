@@ -1,0 +1,184 @@
+"""JupyterLab as `make lab` starts it, and a notebook in it as a learner uses it."""
+
+import base64
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)(\S*)\?token=([0-9a-f]+)")
+PATIENCE = 120_000  # milliseconds; a busy machine is slow, and every wait ends as soon as it can
+EXECUTED = r"""() => {
+    const prompts = [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')];
+    return prompts.length > 0 && prompts.every(prompt => /\[\d+\]/.test(prompt.textContent));
+}"""
+EXPLORER = ".jp-OutputArea-output .widget-vbox:has(> .widget-image)"
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab: its address, its token and the desk that it serves."""
+
+    port: int
+    start: str
+    """the page that `make lab` opens"""
+    token: str
+    desk: Path
+
+    def address(self, path):
+        """Give the address of a page of this Lab, with the token."""
+        return f"http://127.0.0.1:{self.port}{path}?token={self.token}"
+
+
+@contextlib.contextmanager
+def running(folder):
+    """Start the course's own command on an empty desk, wait until it names its address; stop it at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = dict(
+        os.environ,
+        ATTNLIB_DESK=str(folder / "desk"),
+        JUPYTERLAB_SETTINGS_DIR=str(folder / "settings"),
+        JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
+        OPENBLAS_NUM_THREADS="1",
+    )
+    command = [sys.executable, "course.py", "lab", "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    said = []
+    try:
+        for line in process.stdout:
+            said.append(line)
+            if found := ADDRESS.search(line):
+                break
+        else:
+            raise RuntimeError("course.py lab stopped before it named its address:\n" + "".join(said))
+        threading.Thread(target=process.stdout.read, daemon=True).start()  # or the pipe would fill up
+        yield Lab(int(found[1]), found[2], found[3], folder / "desk")
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+class Notebook:
+    """One notebook, open in a page of a browser."""
+
+    def __init__(self, page, lab, file):
+        self.page, self.lab, self.file = page, lab, file
+        page.set_default_timeout(PATIENCE)
+        page.goto(lab.address(f"/lab/tree/notebooks/{file}") + "&reset")
+        self.wait_until_idle()
+
+    def wait_until_idle(self):
+        """Wait until the notebook is shown and its kernel has nothing to do."""
+        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell .jp-InputPrompt", state="attached")
+        self.page.wait_for_selector('.jp-StatusBar-TextItem:has-text("| Idle")')
+
+    def menu(self, name, item):
+        """Choose from the menu."""
+        self.page.locator(f'#jp-MainMenu .lm-MenuBar-itemLabel:text-is("{name}")').click()
+        self.page.locator(f'.lm-Menu-itemLabel:text-is("{item}")').click()
+
+    def run_all(self):
+        """Run all cells and wait for the last one."""
+        self.menu("Run", "Run All Cells")
+        self.page.wait_for_function(EXECUTED)
+        self.wait_until_idle()
+
+    def restart(self):
+        """Restart the kernel, and wait until it is there again."""
+        self.menu("Kernel", "Restart Kernel…")
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
+        self.page.locator(".jp-Dialog").wait_for(state="detached")
+        self.wait_until_idle()
+
+    def cell(self, text):
+        """Give the code cell whose source holds a text."""
+        return self.page.locator(
+            ".jp-CodeCell", has=self.page.locator(".jp-InputArea-editor", has_text=text)
+        ).first
+
+    def write(self, text, source):
+        """Put other code into the cell that holds a text, run it, and give the words that come out."""
+        cell = self.cell(text)
+        editor = cell.locator(".cm-content")
+        editor.click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(source)
+        before = cell.locator(".jp-InputPrompt").inner_text()
+        self.page.keyboard.press("Shift+Enter")
+        cell.locator(
+            ".jp-InputPrompt", has_text=re.compile(rf"\[(?!{re.escape(before.strip('[]: '))}\])\d+\]")
+        ).wait_for()
+        self.wait_until_idle()
+        return cell.locator(".jp-OutputArea").inner_text()
+
+    def save(self):
+        """Save, and wait until the tab no longer says that something is unsaved."""
+        self.page.keyboard.press("Escape")
+        self.menu("File", "Save Notebook")
+        self.page.locator(".lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
+
+
+class Explored:
+    """The explorer of an open notebook."""
+
+    def __init__(self, page):
+        self.page = page
+        self.box = page.locator(EXPLORER)
+        self.box.wait_for()
+        self.box.scroll_into_view_if_needed()
+
+    def wait_for(self, sentence):
+        """Wait until it says this."""
+        self.box.locator("p[role]", has_text=re.compile(rf"^\s*{re.escape(sentence)}\s*$")).wait_for()
+
+    def picture(self):
+        """Give the bytes of the picture that the page shows, once it is loaded."""
+        image = self.box.locator("img")
+        self.page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+        )
+        data = image.evaluate(
+            """async image => {
+                const bytes = new Uint8Array(await (await fetch(image.src)).arrayBuffer());
+                let text = '';
+                for (const byte of bytes) { text += String.fromCharCode(byte); }
+                return btoa(text);
+            }"""
+        )
+        return base64.b64decode(data)
+
+    def press(self, place, key):
+        """Move a slider by the keyboard alone."""
+        self.box.locator(".noUi-handle").nth(place).focus()
+        self.page.keyboard.press(key)
+
+    def click_end(self, place):
+        """Move a slider to its right end by a click of the mouse."""
+        track = self.box.locator(".noUi-target").nth(place)
+        size = track.bounding_box()
+        track.click(position={"x": size["width"] - 1, "y": size["height"] / 2})
+
+    def choose(self, place, name):
+        """Choose from a list."""
+        self.box.locator("select").nth(place).select_option(name)
+
+    def fill(self, place, text):
+        """Type a text and press Enter."""
+        field = self.box.locator("input[type=text]").nth(place)
+        field.fill(text)
+        field.press("Enter")
