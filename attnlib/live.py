@@ -16,7 +16,7 @@ from pathlib import Path
 from attnlib import desk
 from attnlib.cells import answers, chapter_file, in_sections, root, source_of
 
-SHOWN = ("pictures", "explorers", "display", "IntProgress")
+SHOWN = ("pictures", "explorers", "explorer", "display", "IntProgress")
 """what only shows what the numbers already say"""
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 DATA = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)

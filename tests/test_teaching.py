@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attnlib import desk, teaching
-from attnlib.cells import source_of
+from attnlib.cells import in_sections, source_of
 from attnlib.chapters import CHAPTERS
 from attnlib.exercises import all_exercises, by_chapter, check
 from attnlib.exercises.kinds import FunctionExercise, NumberExercise
@@ -76,6 +76,14 @@ def test_each_exercise_is_used_in_a_section_and_its_likely_mistakes_are_met(chap
         assert mistakes[0] in met or len(met) > 2, name
         assert len(met) >= min(2, len(mistakes)), name
         assert f"`{name}`" in advice or chapter.number == "00", name
+
+
+@each_chapter
+def test_the_explorers_are_named_where_they_stand(chapter):
+    text = json.loads((desk.course_root() / "notebooks" / chapter.file).read_text(encoding="utf-8"))
+    there = {str(section) for section, cell in in_sections(text) if "explorers." in source_of(cell)}
+    rows = ROW.findall(PAGES[chapter.number])
+    assert {name.split(".")[0] for name, _, _, advice in rows if "explorer" in advice} == there
 
 
 def test_every_mistake_of_the_book_is_known_and_has_one_saying():
