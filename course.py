@@ -328,6 +328,12 @@ def model(arguments):
     return 0
 
 
+def ready(arguments):
+    """Say whether a chapter can be taught tomorrow."""
+    set_up(COURSE)
+    return run("-m", "attnlib", "ready", *arguments)
+
+
 def bench(arguments):
     """Measure the course's code beside its peers; with --torch, fetch PyTorch for that first."""
     set_up(TEST)
@@ -384,6 +390,7 @@ COMMANDS = (
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
+    ("ready", "tell whether you can teach a chapter (make ready CHAPTER=05, py course.py ready 05)", ready),
     ("bench", "measure the course's code beside its peers (with PyTorch: make bench ARGS=--torch)", bench),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),

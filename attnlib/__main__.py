@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from attnlib import desk, solved
@@ -48,8 +49,53 @@ def reset(options: argparse.Namespace) -> int:
     return 0
 
 
+def live(options: argparse.Namespace) -> int:
+    """Lay a chapter for live coding on the desk.
+
+    >>> COMMANDS[5].work is live
+    True
+    """
+    from attnlib import live
+
+    for sentence in live.lay(options.chapter, desk.default_desk(), desk.course_root()):
+        say(sentence)
+    return 0
+
+
+def group(options: argparse.Namespace) -> int:
+    """Show who of a study group is stuck where.
+
+    >>> COMMANDS[6].work is group
+    True
+    """
+    from attnlib import group
+
+    found = group.gather(Path(options.folder))
+    for text in (
+        *found.sentences,
+        repr(found),
+        f"The same as a page: {group.write_page(found, Path(options.folder))}",
+    ):
+        say(text)
+    return 0
+
+
+def ready(options: argparse.Namespace) -> int:
+    """Say whether a session can begin, or what is missing.
+
+    >>> COMMANDS[4].work is ready
+    True
+    """
+    from attnlib import ready
+
+    missing = ready.missing(options.chapter)
+    for sentence in missing or [ready.sentence(options.chapter)]:
+        say(sentence)
+    return int(bool(missing))
+
+
 def status(options: argparse.Namespace) -> int:
-    """Show what is solved, by chapter.
+    """Show what is solved, by chapter, or write it down for the group.
 
     >>> COMMANDS[2].work is status
     True
@@ -57,8 +103,15 @@ def status(options: argparse.Namespace) -> int:
     from attnlib.exercises import by_chapter
 
     where = desk.default_desk()
+    if options.export != bool(options.name):
+        raise DeskError(f"Choose a nickname for the group: {PROGRAM} status --export --name NICKNAME")
     if not (where / desk.MARKER).is_file():
         say("There is no desk yet, so nothing is solved: begin with make lab (on Windows: py course.py lab).")
+        return 0
+    if options.export:
+        from attnlib.group import export
+
+        say(f"Give this file to your group: {export(where, options.name)} (your nickname, and what you solved)")
         return 0
     progress = solved.load(where)
     for text in (*progress.sentences, solved.bars(progress, by_chapter())):
@@ -79,7 +132,7 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 class Argument(NamedTuple):
-    """One argument of a command: --quiet is a switch, chapter is needed.
+    """One argument of a command: --quiet is a switch, --name NICKNAME has a value, chapter is needed.
 
     >>> Argument("chapter", "its number").name
     'chapter'
@@ -87,13 +140,26 @@ class Argument(NamedTuple):
 
     name: str
     help: str
+    value: str = ""
+    """what the value of an option is called"""
+    needed: bool = True
+    """whether a place without a name must be filled"""
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Make a parser know it."""
+        if not self.name.startswith("-"):
+            parser.add_argument(self.name, help=self.help, nargs=None if self.needed else "?")
+        elif self.value:
+            parser.add_argument(self.name, help=self.help, metavar=self.value, default="")
+        else:
+            parser.add_argument(self.name, help=self.help, action="store_true")
 
 
 class Command(NamedTuple):
     """One command: its name, what --help says of it, its function and its arguments.
 
     >>> [command.name for command in COMMANDS]
-    ['desk', 'reset', 'status', 'doctor']
+    ['desk', 'reset', 'status', 'doctor', 'ready', 'live', 'group']
     """
 
     name: str
@@ -104,12 +170,18 @@ class Command(NamedTuple):
 
 QUIET = Argument("--quiet", "say only what is new")
 CHAPTER = Argument("chapter", "its number or name, as 05")
+EXPORT = Argument("--export", "write it into a small file for your study group")
+NAME = Argument("--name", "how your study group calls you", "NICKNAME")
+FOLDER = Argument("folder", "where the members' files are")
 
 COMMANDS = (
     Command("desk", "make your desk, or bring it up to date", lay_desk, (QUIET,)),
     Command("reset", "lay a clean copy of a chapter", reset, (CHAPTER,)),
-    Command("status", "show what you have solved", status),
+    Command("status", "show what you have solved", status, (EXPORT, NAME)),
     Command("doctor", "tell whether this machine is ready", doctor),
+    Command("ready", "tell whether you can teach a chapter", ready, (CHAPTER._replace(needed=False),)),
+    Command("live", "lay a chapter to type before others", live, (CHAPTER,)),
+    Command("group", "show who of a study group is stuck", group, (FOLDER,)),
 )
 
 
@@ -135,11 +207,8 @@ def parser() -> Parser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         sub = commands.add_parser(command.name, help=command.help, description=command.help, allow_abbrev=False)
-        for name, text in command.arguments:
-            if name.startswith("-"):
-                sub.add_argument(name, help=text, action="store_true")
-            else:
-                sub.add_argument(name, help=text)
+        for argument in command.arguments:
+            argument.add_to(sub)
         sub.set_defaults(work=command.work)
     return top
 

@@ -3,6 +3,7 @@
 The desk is the folder `work`, which git ignores.  It mirrors the course, so that links between files work:
 
     work/notebooks/05-softmax.ipynb    the learner's copy
+    work/notebooks/05-softmax.live.ipynb   a copy to type in before others (see `attnlib.live`)
     work/images/                       the pictures that the notebooks show
     work/backups/                      older copies, with their dates
     work/progress.json                 what is solved (see `attnlib.solved`)
@@ -24,7 +25,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -151,7 +152,7 @@ def reset(chapter: str, desk: Path, course: Path) -> str:
     """
     with _in_words("The chapter could not be reset"):
         pristine = _pristine(course)
-        key = _find_chapter(chapter, [key for key in pristine if key.startswith(NOTEBOOKS)])
+        key = find_chapter(chapter, [key for key in pristine if key.startswith(NOTEBOOKS)])
         if not (desk / MARKER).is_file():
             raise DeskError(
                 "There is no desk yet, so nothing to reset: run make lab first (on Windows: py course.py lab)."
@@ -164,6 +165,29 @@ def reset(chapter: str, desk: Path, course: Path) -> str:
             work.save()
         old = f"your old copy is kept as {BACKUPS}/{aside.name}" if aside else "there was no old copy to keep"
         return " ".join([f"A clean {Path(key).name} lies on your desk; {old}.", *work.said])
+
+
+def lay_aside(desk: Path, notebooks: Mapping[str, bytes]) -> list[str]:
+    """Lay notebooks of other names beside the learner's copies, and give the backups of what lay there before.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = lay_out(Path(folder), course_root())
+    ...     lay_aside(Path(folder), {"05-softmax.live.ipynb": b"{}"})
+    []
+    """
+    kept = []
+    with _in_words("The notebook could not be laid out"), locked(desk / LOCK):
+        for name, data in notebooks.items():
+            path = desk / NOTEBOOKS / name
+            there = read(path)
+            if there is None:
+                write_safely(path, data)
+            elif there != data:
+                aside = free_name(desk / BACKUPS, f"{path.stem}.", path.suffix)
+                _exchange(path, data, aside)
+                kept.append(f"{BACKUPS}/{aside.name}")
+    return kept
 
 
 @dataclass(frozen=True)
@@ -272,7 +296,7 @@ class _Work:
         write_safely(self.desk / MARKER, raw)
 
     def _offer(self, path: Path, data: bytes, offered: str) -> None:
-        beside = _beside(path)
+        beside = newer_beside(path)
         there = read(beside)
         if there is not None and there != data and digest(there) != offered:
             _exchange(beside, data, self._backup(beside))
@@ -290,7 +314,7 @@ class _Work:
 
     def _tidy(self, key: str) -> None:
         """Remove the new version beside a copy, if nobody touched it: it has become superfluous."""
-        beside, offered = _beside(self.desk / key), self.laid.get(key, _Laid()).offered
+        beside, offered = newer_beside(self.desk / key), self.laid.get(key, _Laid()).offered
         if offered and digest(read(beside) or b"") == offered:
             beside.unlink()
 
@@ -298,24 +322,37 @@ class _Work:
         return free_name(self.desk / BACKUPS, f"{path.stem}.", path.suffix)
 
 
-def _beside(path: Path) -> Path:
+def newer_beside(path: Path) -> Path:
+    """Give the place of a newer version that is laid beside a changed copy.
+
+    >>> newer_beside(Path("05-softmax.ipynb")).name
+    '05-softmax.new.ipynb'
+    """
     return path.with_name(f"{path.stem}.new{path.suffix}")
 
 
 def _pristine(course: Path) -> dict[str, bytes]:
     """Read the files of the course that a desk needs; the keys are their paths from the course's folder."""
     found = {}
-    for path in sorted((course / NOTEBOOKS).glob("[0-9][0-9]-*.ipynb")):
-        if "." not in path.stem and path.is_file():
-            data = found[f"{NOTEBOOKS}/{path.name}"] = path.read_bytes()
-            if sources(data) is None:
-                raise DeskError(f"The course's own {path} is not a notebook: get a fresh one by git restore.")
+    for path in chapter_files(course / NOTEBOOKS):
+        data = found[f"{NOTEBOOKS}/{path.name}"] = path.read_bytes()
+        if sources(data) is None:
+            raise DeskError(f"The course's own {path} is not a notebook: get a fresh one by git restore.")
     if not found:
         raise DeskError(f"The folder {course / NOTEBOOKS} holds no chapters: get the course anew.")
     for path in sorted((course / IMAGES).glob("[!.]*")):
         if path.is_file():
             found[f"{IMAGES}/{path.name}"] = path.read_bytes()
     return found
+
+
+def chapter_files(folder: Path) -> list[Path]:
+    """Give the notebooks of a folder that are chapters, in their order: others have a dot in their name.
+
+    >>> chapter_files(course_root() / "notebooks")[5].name
+    '05-softmax.ipynb'
+    """
+    return [path for path in sorted(folder.glob("[0-9][0-9]-*.ipynb")) if "." not in path.stem and path.is_file()]
 
 
 def _check_place(desk: Path, course: Path) -> None:
@@ -325,7 +362,12 @@ def _check_place(desk: Path, course: Path) -> None:
         raise DeskError(f"{desk} cannot be the desk, for the course's own files lie there: name another folder.")
 
 
-def _find_chapter(chapter: str, keys: list[str]) -> str:
+def find_chapter(chapter: str, keys: Sequence[str]) -> str:
+    """Give the one of some notebooks' paths that a number or a name means.
+
+    >>> find_chapter("5", ["notebooks/04-scaling.ipynb", "notebooks/05-softmax.ipynb"])
+    'notebooks/05-softmax.ipynb'
+    """
     wanted = str(chapter).strip().removesuffix(".ipynb")
     number = wanted.zfill(2) if wanted else ""
     stems = {Path(key).stem: key for key in keys}

@@ -188,14 +188,19 @@ def _fits(exercises: object) -> bool:
     return isinstance(exercises, dict) and all(
         isinstance(entry, dict)
         and _is_date(entry.get("solved", 0))
-        and _is_count(entry.get("tries"))
+        and is_count(entry.get("tries"))
         and isinstance(entry.get("mistakes"), dict)
-        and all(map(_is_count, entry["mistakes"].values()))
+        and all(map(is_count, entry["mistakes"].values()))
         for entry in exercises.values()
     )
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Tell whether something that was read is a count.
+
+    >>> is_count(3), is_count(-3), is_count(True)
+    (True, False, False)
+    """
     return type(value) is int and 0 <= value <= MOST
 
 

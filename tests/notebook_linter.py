@@ -24,6 +24,9 @@ import mistune
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.validator import iter_validate
 
+from attnlib.catching_up import line as catch_up_line
+from attnlib.cells import in_sections
+
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -83,6 +86,8 @@ RULES = {
     "image-alt": "who cannot see the image needs its message in words: write an alt text",
     "emoji": "they look different on each system and screen readers spell them out: use words",
     "filler": "a learner who is stuck is never told that something is obvious: leave the word out",
+    "catch-up": "who comes late goes on from any section by that line: begin the first code cell of each numbered "
+    "section with it, and no other cell",
     "math": "one lost dollar sign turns the rest of the text to math: close each $ and $$, and write \\$ "
     "for money",
 }
@@ -324,7 +329,7 @@ def lint(path: Path, notebooks_dir: Path) -> list[Problem]:
     code = [(n, cell) for n, cell in cells if cell["cell_type"] == "code"]
     pages = {n: read_page(cell["source"]) for n, cell in cells if cell["cell_type"] == "markdown"}
     found = [*_check_file(path, notebooks_dir, nb), *_check_order(cells, code), *_check_headings(path, nb, pages)]
-    found += _check_neighbours(path, notebooks_dir, pages)
+    found += [*_check_neighbours(path, notebooks_dir, pages), *_check_catch_up(path, nb)]
     modules = {name for _, cell in code for name in _widget_modules(_parse(cell["source"]))}
     for n, cell in cells:
         if cell["cell_type"] == "markdown":
@@ -395,6 +400,17 @@ def _check_neighbours(path: Path, folder: Path, pages: dict[int, Page]) -> Itera
     for name in [*names[max(at - 1, 0) : at], *names[at + 1 : at + 2]]:
         if not linked & {name, f"./{name}"}:
             yield _problem(max(pages, default=None), "neighbour-links", f"no link to {name}")
+
+
+def _check_catch_up(path: Path, nb: dict[str, Any]) -> Iterator[Problem]:
+    done = {0}
+    for n, (section, cell) in enumerate(in_sections(nb), start=1):
+        if cell["cell_type"] == "code":
+            wanted = [] if section in done else [catch_up_line(path.name[:2], section)]
+            done.add(section)
+            lines = cell["source"].splitlines()
+            if [row for row in lines if "catch_up(" in row] != wanted or (wanted and lines[:1] != wanted):
+                yield _problem(n, "catch-up", f"it should begin with {wanted[0]!r}" if wanted else "no first cell")
 
 
 def _check_text(source: str) -> Iterator[tuple[str, str]]:

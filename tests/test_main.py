@@ -100,6 +100,40 @@ def test_status_knows_the_exercises_of_the_course(away, capsys):
     assert capsys.readouterr().out.startswith("0")
 
 
+def test_status_for_the_group(away, capsys):
+    program.main(["desk"])
+    solved.record(away, "05-softmax-rows", solved=True)
+    capsys.readouterr()
+    assert program.main(["status", "--export", "--name", "Mina"]) == 0
+    path = away / "group-Mina.json"
+    said = f"Give this file to your group: {path} (your nickname, and what you solved)\n"
+    assert capsys.readouterr() == (said, "")
+    assert b'"05-softmax-rows"' in path.read_bytes()
+
+
+def test_the_group(away, tmp_path, capsys):
+    program.main(["desk"])
+    solved.record(away, "05-softmax-rows", solved=False, mistake="wrong-axis")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "bad.json").write_bytes(b"bad")
+    program.main(["status", "--export", "--name", "민아"])
+    (away / "group-민아.json").rename(tmp_path / "files" / "group-민아.json")
+    capsys.readouterr()
+    assert program.main(["group", str(tmp_path / "files")]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].startswith("bad.json was left out: ")
+    assert lines[1:3] == ["      05", "민아  0/7 !1"]
+    assert lines[-1] == f"The same as a page: {tmp_path / 'files' / 'group.html'}"
+    assert err == ""
+
+
+def test_live(away, capsys):
+    assert program.main(["live", "05"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("Type in 05-softmax.live.ipynb; ")
+    assert (away / "notebooks" / "05-softmax.complete.ipynb").is_file()
+
+
 def test_doctor(capsys, monkeypatch):
     assert program.main(["doctor"]) == 0
     assert capsys.readouterr().out == environment.report() + "\n"
@@ -125,6 +159,15 @@ def test_doctor(capsys, monkeypatch):
             "This command is not clear (unrecognized arguments: --qui): python -m attnlib --help ",
         ),
         (["reset", "99"], "There is no chapter '99': choose one of 00-start-here, "),
+        (["live", "99"], "There is no chapter '99': choose one of 00-start-here, "),
+        (["status", "--export"], "Choose a nickname for the group: python -m attnlib status --export --name "),
+        (
+            ["status", "--name", "Mina"],
+            "Choose a nickname for the group: python -m attnlib status --export --name ",
+        ),
+        (["status", "--name"], "This command is not clear (argument --name: expected one argument): python -m "),
+        (["group"], "This command is not clear (the following arguments are required: folder): python -m "),
+        (["group", "no-such-folder"], "The folder of the group could not be read: no-such-folder is not there."),
         (["reset", "05"], "There is no desk yet, so nothing to reset: run make lab first "),
     ],
 )

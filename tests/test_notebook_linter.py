@@ -8,6 +8,8 @@ import pytest
 from nbformat import v4
 from notebook_linter import METADATA, NOTEBOOKS, RULES, count_ignored, lint, main
 
+from attnlib.catching_up import line as catch_up_line
+
 CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -111,6 +113,10 @@ def metadata(**more):
 
 def both(*edits):
     return lambda draft: [edit(draft) for edit in edits]
+
+
+def late(head, section="## 3. Late"):
+    return lambda draft: (text(section)(draft), code(f"{head}\nprint(1 + 1)")(draft))
 
 
 WIDGETS = "import ipywidgets as w\n"
@@ -291,6 +297,16 @@ CASES = {
             text("A trivial case."),
         ],
         [text("A simple sum; just add. `trivial` $trivial$ trivially")],
+    ),
+    "catch-up": (
+        [
+            text("## 3. Late"),
+            late(catch_up_line("05", 2)),
+            late(catch_up_line("04", 3)),
+            late("x = 1\n" + catch_up_line("05", 3)),
+            late(catch_up_line("05", 3), section="## Not numbered"),
+        ],
+        [late(catch_up_line("05", 3)), text("## Not numbered")],
     ),
     "math": (
         [text("It costs $5."), text("$$x"), text("$x$ and $y")],

@@ -259,6 +259,7 @@ def test_makefile_calls_course_py():
     assert "PYTHON=python3.12" in missing.stderr
     assert "from 1024 to 65535, not 'many words'" in make("lab", "PORT=many words").stderr
     assert "course.py test  -k softmax" in make("-n", "test", "ARGS=-k softmax").stdout
+    assert 'course.py ready "05"' in make("-n", "ready", "CHAPTER=05").stdout
 
 
 def old_pythons():
@@ -614,6 +615,14 @@ def test_clean_removes_caches_only(course, folder):
     for name in kept:
         assert (folder / name / "file").exists()
     assert (folder / "course.py").exists()
+
+
+def test_ready_asks_the_course(course, monkeypatch):
+    asked = []
+    monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 1)
+    assert course.main(["ready", "05"]) == 1
+    assert asked == ["requirements.txt", ("-m", "attnlib", "ready", "05")]
 
 
 def test_lab_opens_the_first_notebook_in_the_environment(course, capsys, monkeypatch):
