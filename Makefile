@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?=
 ARGS ?=
 
-TARGETS = help lab test browser setup model refresh images requirements clean
+TARGETS = help lab test browser setup model slides handout refresh images requirements clean
 MISSING = There is no program $(PYTHON) here: install Python 3.11 or newer, or name yours, for example \`make lab PYTHON=python3.12\`.
 
 .DEFAULT_GOAL = help

@@ -317,11 +317,11 @@ def model(arguments):
     return 0
 
 
-def tool(path):
+def tool(path, needed=TEST):
     """Make a command of a program in tools/, which gets the command's arguments."""
 
     def work(arguments):
-        set_up(TEST)
+        set_up(needed)
         return run(path, *arguments)
 
     return work
@@ -357,6 +357,8 @@ COMMANDS = (
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
+    ("slides", "make the chapters' slides (one: make slides ARGS=05, py course.py slides 05)", tool("tools/slides.py", COURSE)),
+    ("handout", "make the chapters' handouts, to print", tool("tools/handout.py", COURSE)),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),
