@@ -247,13 +247,13 @@ def deck(chapter: Chapter, cells: Sequence[Cell], plan: dict[str, str] | None) -
             add_code(slides, cell)
     seen = set()
     for slide in slides:
-        if plan is not None and slide.section and slide.section not in seen:
-            if slide.section not in plan:
+        if plan is not None and slide.section not in seen:
+            if slide.section and slide.section not in plan:
                 raise PageError(
                     f"TEACHING.md: chapter {chapter.number} has no row for the section {slide.section!r} in its "
                     f"table {TABLE!r}; add one"
                 )
-            slide.notes.insert(0, plan[slide.section])
+            slide.notes.insert(0, plan.get(slide.section, ""))
         seen.add(slide.section)
     return [part for slide in slides for part in flow(slide)]
 
@@ -374,19 +374,28 @@ def flow(slide: Slide) -> list[Slide]:
 
 
 def plans(path: Path = PLAN) -> dict[str, dict[str, str]] | None:
-    """Read TEACHING.md: chapter's number → section → notes; None if there is no such file."""
+    """Read TEACHING.md: chapter's number → section → notes; None if there is no such file.
+
+    What stands between a chapter's heading and its table is filed under "", for the title.
+    """
     if not path.is_file():
         return None
     found: dict[str, dict[str, str]] = {}
-    number, here = "", False
+    number, place = "", ""
     for token in pages.parse(path.read_text(encoding="utf-8")):
         if token["type"] == "heading":
             title = pages.words(token)
             if token["attrs"]["level"] <= 2:
                 number = title[:2] if title[:2].isdigit() else ""
-            here = token["attrs"]["level"] == 3 and title == TABLE
-        elif token["type"] == "table" and here and number:
-            found[number] = dict(map(row_notes, token["children"][1]["children"]))
+                place = "before" if number else ""
+            else:
+                place = "table" if number and title == TABLE else ""
+        elif place == "before":
+            plan = found.setdefault(number, {})
+            plan[""] = plan.get("", "") + pages.to_html([token])
+        elif place == "table" and token["type"] == "table":
+            found.setdefault(number, {}).update(map(row_notes, token["children"][1]["children"]))
+            place = ""
     return found
 
 
