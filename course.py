@@ -366,12 +366,16 @@ def usage(arguments):
 # One row for each command: its name, what `help` says of it, and its function.
 COMMANDS = (
     ("help", "list these commands", usage),
-    ("lab", "open the course (make lab PORT=8889 ARGS=--projector, py course.py lab --port 8889 --projector)", lab),
+    (
+        "lab",
+        "open the course (also: make lab PORT=8889 ARGS=--projector; on Windows: lab --port 8889 --projector)",
+        lab,
+    ),
     ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
-    ("slides", "make the chapters' slides (one: make slides ARGS=05, py course.py slides 05)", tool("tools/slides.py", COURSE)),
+    ("slides", "make the chapters' slides (one: make slides ARGS=05)", tool("tools/slides.py", COURSE)),
     ("handout", "make the chapters' handouts, to print", tool("tools/handout.py", COURSE)),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),
     ("images", "draw the images of the texts anew", tool("tools/images.py")),

@@ -1,5 +1,4 @@
-"""What slides and handouts share: notebooks read as blocks, Markdown with formulas, fonts, and one page that needs
-nothing else.
+"""What slides and handouts share: notebooks as blocks, Markdown with formulas, fonts, self-contained pages.
 
 Nothing is run here: pages are made from the notebooks' texts and stored outputs. Fonts come from packages of the
 course (Matplotlib, koreanize-matplotlib, ziamath), cut to the characters of each page, so that a page looks the
@@ -20,7 +19,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import mistune
 from fontTools import subset
@@ -48,6 +47,7 @@ HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 # Named widths, which browsers no longer know.
 SPACES = {"negativethinmathspace": "-0.167em", "thinmathspace": "0.167em", "thickmathspace": "0.278em"}
 WIDTHS = (("short", 58), ("medium", 72), ("long", 94))  # characters in the longest line of code
+LONG_FORMULA = 70  # signs; a longer one is set smaller on paper
 BRACES = {"munder": "⏟", "mover": "⏞"}
 FONTS = (  # family, weight, package, file in it
     ("Course Sans", 400, "matplotlib", "mpl-data/fonts/ttf/DejaVuSans.ttf"),
@@ -82,7 +82,7 @@ def chapters(numbers: Sequence[str], folder: Path = NOTEBOOKS) -> list[tuple[Cha
 
 
 def read(path: Path) -> list[Cell]:
-    """Give a notebook's cells as {id, kind, tag, source, outputs}; what only the learner's desk needs is left out."""
+    """Give a notebook's cells as {id, kind, tag, source, outputs}, without comments that only learners need."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError) as error:
@@ -233,10 +233,12 @@ def formula(latex: str, *, display: bool) -> str:
             raise PageError(f"the formula {latex!r} cannot be set: {node.text} is not known")
     for node in root.iter():
         _mend(node)
-    return ElementTree.tostring(root, encoding="unicode")
+    if display and len("".join(root.itertext())) > LONG_FORMULA:
+        root.set("class", "long")
+    return ET.tostring(root, encoding="unicode")
 
 
-def _mend(node: ElementTree.Element) -> None:
+def _mend(node: ET.Element) -> None:
     """Write a part of a formula so that browsers set it as TeX does."""
     if node.tag == "mspace":
         node.set("width", SPACES.get(node.get("width", ""), node.get("width", "")))
@@ -245,7 +247,7 @@ def _mend(node: ElementTree.Element) -> None:
         node.set("class", f"marked {node.tag}")
         node.tag = "mrow"
         node.remove(node[1])
-    before = ElementTree.Element("mo")
+    before = ET.Element("mo")
     before.text = ""
     for part in node:
         if part.text in ("max", "∞"):  # no operators
@@ -260,7 +262,7 @@ def _mend(node: ElementTree.Element) -> None:
         before = part
 
 
-def _opens(before: ElementTree.Element) -> bool:
+def _opens(before: ET.Element) -> bool:
     """Tell whether a minus after this part is a sign and not a difference."""
     text = (before.text or "").strip()
     return (before.tag == "mo" and text in "([=,·/→⋅") or (before.tag == "mtext" and text.endswith(","))
@@ -301,10 +303,10 @@ def _font(package: str, file: str, characters: str) -> str:
     spec = find_spec(package)
     folders = spec.submodule_search_locations if spec else None
     if not folders:
-        raise PageError(f"the package {package}, which carries a font, is missing: pip install -r requirements.txt")
+        raise PageError(f"the package {package}, which carries a font, is missing; run make setup")
     options = subset.Options(layout_features=["*"], hinting=False, notdef_outline=True, name_IDs=[0, 13, 14])
     options.drop_tables += ["FFTM", "TSI0", "TSI1", "TSI2", "TSI3", "TSI5"]  # of the font's makers
-    font = TTFont(Path(next(iter(folders))) / file)
+    font = TTFont(Path(next(iter(folders))) / file, recalcTimestamp=False)  # the same bytes each time
     wanted = {ord(character) for character in characters} & set(font.getBestCmap())
     if not wanted:
         return ""
@@ -343,7 +345,7 @@ def font_faces(body: str) -> str:
 
 
 def _set_in_math(part: str) -> set[str]:
-    """Give the characters of a formula, and the slanted letters that a browser puts in the place of single ones."""
+    """Give the characters of a formula, and the slanted letters that a browser puts in place of single ones."""
     plain = set(html.unescape(re.sub(r"<[^>]*>", "", part))) | set("()[]|√")
     slanted = {"ℎ"} if "h" in plain else set()
     for first, start in (("A", 0x1D434), ("a", 0x1D44E), ("α", 0x1D6FC)):
@@ -372,10 +374,11 @@ def page(title: str, body: str, *, styles: Sequence[str], script: str = "") -> s
     said = ADDRESS.search(re.sub(r"base64,[A-Za-z0-9+/=]*", "", body + sheets + program))
     if said:
         raise PageError(f"{title}: the page names the address {said[0]}; pages must work without a network")
+    style = f"{font_faces(title + body + program)}\n{colours()}\n{sheets}"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{html.escape(title)}</title>\n<style>\n{font_faces(title + body + program)}\n{colours()}\n{sheets}"
+        f"<title>{html.escape(title)}</title>\n<style>\n{style}"
         f"</style>\n</head>\n<body>\n{body}\n{program}</body>\n</html>\n"
     )
 
@@ -385,4 +388,5 @@ def write(folder: Path, pages: dict[str, str]) -> None:
     folder.mkdir(exist_ok=True)
     for name, content in pages.items():
         (folder / name).write_bytes(content.encode())
-    print(f"{folder.name}/: {len(pages)} pages written; open {folder.name}/{'index.html' if 'index.html' in pages else next(iter(pages))}")
+    first = "index.html" if "index.html" in pages else next(iter(pages))
+    print(f"{folder.name}/: {len(pages)} pages written; open {folder.name}/{first}")

@@ -2,8 +2,7 @@
 // A small presenter: keys, steps, a list, the speaker's window, print. The page works without it as a long page.
 const slides = [...document.querySelectorAll(".slide")];
 const said = document.getElementById("said");
-const began = Date.now();
-let now = 0, step = 0, speaker = null, started = began;
+let now = 0, step = 0, speaker = null, started = Date.now();
 
 const stepsOf = (slide) => [...slide.querySelectorAll("[data-step]")];
 

@@ -169,7 +169,8 @@ def height(token: Token) -> float:
     if token["type"] == "block_math":
         return 3.4 if "frac" in token["raw"] else 2.2
     if token["type"] == "table":
-        rows = [row for part in token["children"] for row in (part["children"] if "body" in part["type"] else [part])]
+        head, body = token["children"]
+        rows = [head, *body["children"]]
         return 0.6 + sum(1.35 if len(pages.words(row)) < 95 else 2.5 for row in rows)
     if token["type"] == "list":
         return 0.5 + sum(math.ceil(len(pages.words(item)) / (LINE - 4)) + 0.15 for item in token["children"])
@@ -203,11 +204,13 @@ def code_blocks(cell: Cell) -> list[Block]:
     if len(code.splitlines()) - code.count("\n\n") > LONG_CODE[pages.columns(code) > pages.WIDTHS[1][1]]:
         code = ""
     if not code or not said:
-        return [Block(pages.code_block(text, kind), _lines(text)) for kind, text in (("code", code), ("output", said)) if text]
+        one = [(text, kind) for text, kind in ((code, "code"), (said, "output")) if text]
+        return [Block(pages.code_block(text, kind), _lines(text)) for text, kind in one]
     tall = _lines(code) + _lines(said)
     if tall > ROOM / 2 and pages.columns(code) + pages.columns(said) <= PAIR:
-        pair = pages.code_block(code, "code") + pages.code_block(said, "output").replace("<pre", "<pre data-step", 1)
-        return [Block(f'<div class="pair">{pair}</div>', 1.1 + 0.72 * max(code.count("\n") + 1, said.count("\n") + 1))]
+        answer = pages.code_block(said, "output").replace("<pre", "<pre data-step", 1)
+        pair = f'<div class="pair">{pages.code_block(code, "code")}{answer}</div>'
+        return [Block(pair, 1.8 + 0.72 * max(code.count("\n"), said.count("\n")))]
     return [
         Block(pages.code_block(code, "code"), _lines(code)),
         Block(pages.code_block(said, "output"), _lines(said), step=True, joined=True),
@@ -271,7 +274,7 @@ def add_text(slides: list[Slide], cell: Cell) -> None:
             kind = "exercise" if exercise else "recap" if section == "Recap" else "idea"
             slides.append(Slide(pages.to_html(heading["children"]), section, kind))
         elif number == 0 and cell["tag"] in ("slide", "subslide") and not more_headings(cell):
-            slides.append(Slide(slides[-1].title if slides[-1].kind == "idea" else section_title(slides), slides[-1].section, more=True))
+            slides.append(Slide(section_title(slides), slides[-1].section, more=True))
         slide = slides[-1]
         headed = bool(heading) or not slide.blocks
         shown, left = choose(part, headed=headed, everything=slide.kind == "exercise" and bool(heading))
@@ -329,8 +332,8 @@ def add_code(slides: list[Slide], cell: Cell) -> None:
     slide = slides[-1]
     asked = bool(slide.blocks) and 'class="predict"' in slide.blocks[-1].html
     for block in code_blocks(cell):
-        block.joined = block.joined or (asked and block is not None)
-        block.step = block.step or asked and "<img" in block.html
+        block.joined = block.joined or asked
+        block.step = block.step or (asked and "<img" in block.html)
         slide.blocks.append(block)
         asked = False
     exercise = pages.exercise_of(cell)
@@ -424,7 +427,8 @@ def slide_html(slide: Slide, number: int, total: int, running: str) -> str:
     level = "h1" if slide.kind == "title" else "h2"
     more = ' <span class="more">(more)</span>' if slide.more else ""
     return (
-        f'<section class="slide {slide.kind}" id="s{number}" aria-label="slide {number} of {total}" tabindex="-1">\n'
+        f'<section class="slide {slide.kind}" id="s{number}" tabindex="-1" '
+        f'aria-label="slide {number} of {total}">\n'
         f"<{level}>{slide.title}{more}</{level}>\n"
         f'<div class="body">{"".join(pieces)}</div>\n'
         f'<footer aria-hidden="true"><span>{running}</span><span>{number} / {total}</span></footer>\n'
@@ -472,7 +476,7 @@ def index_page(made: Sequence[tuple[Chapter, int]]) -> str:
         for chapter, count in made
     )
     body = (
-        "<main class='index'>\n<h1>Attention, shown: the slides</h1>\n<p>In a deck: the right arrow key goes on, n "
+        "<main class='index'>\n<h1>Attention, shown: the slides</h1>\n<p>In a deck: the right arrow goes on, n "
         f"opens the speaker's notes, ? lists all keys.</p>\n<ul>\n{rows}\n</ul>\n</main>"
     )
     return pages.page("Attention, shown: the slides", body, styles=("pages.css", "slides.css"))
@@ -497,7 +501,7 @@ def build(numbers: Sequence[str] = (), *, notebooks: Path = pages.NOTEBOOKS, pla
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the decks, or say in a sentence why not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("chapters", nargs="*", help="numbers of chapters, such as 05 (default: all, and the index)")
+    parser.add_argument("chapters", nargs="*", help="chapters, such as 05 (default: all, and the index)")
     numbers = parser.parse_args(arguments).chapters
     try:
         pages.write(SLIDES, build(numbers))

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = (
     "import attnlib\nfrom attnlib import pictures",
-    'attnlib.projector({on})',
+    "attnlib.projector({on})",
     'pictures.bars({{"weights": [0.36, 0.40, 0.24]}}, ["write", "a", "poem"])',
 )
 SIZES = """() => ({
@@ -36,7 +36,8 @@ def free_port():
 def lab(desk, *switches):
     """Start the course as a teacher does, on a desk of its own; give the address of its notebooks."""
     command = [sys.executable, "course.py", "lab", "--no-browser", f"--port={free_port()}", *switches]
-    environment = {**os.environ, "ATTNLIB_DESK": str(desk), "JUPYTERLAB_SETTINGS_DIR": str(desk.parent / "settings")}
+    environment = {**os.environ, "ATTNLIB_DESK": str(desk)}
+    environment["JUPYTERLAB_SETTINGS_DIR"] = str(desk.parent / "settings")
     server = subprocess.Popen(
         command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
