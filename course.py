@@ -32,6 +32,8 @@ OFFLINE_SIGNS = ("connection broken by", "connection error", "ConnectionError", 
 OFFLINE_SIGNS += ("Max retries exceeded", "Failed to establish", "name resolution", "ProxyError")
 # JupyterLab asks for news and for a newer version unless these settings say no.
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+# Large type for a room, for one start: `lab --projector`. The same sizes as in attnlib/screen.py.
+PROJECTOR = {"--jp-code-font-size": "20px", "--jp-content-font-size1": "21px", "--jp-ui-font-size1": "16px"}
 
 
 class StopError(Exception):
@@ -175,6 +177,15 @@ def set_up_model():
             stop("Chapter 12 cannot use the model; the sentence above says why.")
 
 
+def write_new(text, *parts):
+    """Write a file in .venv, and the folders above it if need be."""
+    path = inside(*parts)
+    if not os.path.isdir(os.path.dirname(path)):
+        os.makedirs(os.path.dirname(path))
+    with open(path, "w") as new:
+        new.write(text)
+
+
 def set_up(name):
     """Make .venv hold what the requirements file `name` asks for; do nothing if it already does."""
     version = venv_version()
@@ -189,11 +200,7 @@ def set_up(name):
         if os.path.exists(inside(old + ".stamp")):
             os.remove(inside(old + ".stamp"))
     install(["-r", name])
-    settings = inside("share", "jupyter", "lab", "settings")
-    if not os.path.isdir(settings):
-        os.makedirs(settings)
-    with open(os.path.join(settings, "overrides.json"), "w") as overrides:
-        json.dump(LAB_SETTINGS, overrides, indent=2)
+    write_new(json.dumps(LAB_SETTINGS, indent=2), "share", "jupyter", "lab", "settings", "overrides.json")
     for new in done:
         with open(inside(new + ".stamp"), "w") as found:
             found.write(stamp(new, venv_version()))
@@ -255,23 +262,30 @@ def lab(arguments):
     """Open the course in the browser."""
     port = "8888"
     browser = []
+    projector = []
     while arguments:
         option = arguments.pop(0)
         if option == "--no-browser":
             browser = [option]
+        elif option == "--projector":
+            projector = ["--LabApp.custom_css=True"]
         elif option == "--port":
             port = arguments.pop(0) if arguments else ""
         elif option.startswith("--port="):
             port = option[len("--port=") :]
         else:
-            stop("The command lab knows --port NUMBER and --no-browser, but not '%s'." % option)
+            stop("The command lab knows --port NUMBER, --no-browser and --projector, but not '%s'." % option)
     port = free_port(port)
     set_up(COURSE)
     if run("-m", "attnlib", "desk", "--quiet"):
         return 1  # it has said why
+    if projector:  # without its option, the next start does not look at this style sheet
+        style = " ".join("%s: %s;" % pair for pair in sorted(PROJECTOR.items()))
+        write_new(":root:root { %s }\n" % style, "jupyter", "custom", "custom.css")
+        os.environ["ATTNLIB_PROJECTOR"] = "1"  # for the pictures
     say("Opening %s at http://127.0.0.1:%d/ : press Ctrl-C here to stop." % (START, port))
     try:
-        return run(*(lab_arguments(port) + browser))
+        return run(*(lab_arguments(port) + browser + projector))
     except KeyboardInterrupt:
         return 0  # the usual way to stop it
 
@@ -348,11 +362,11 @@ def bench(arguments):
     return run("-m", "benchmarks", *arguments)
 
 
-def tool(path, with_model=False):
+def tool(path, needed=TEST, with_model=False):
     """Make a command of a program in tools/ or tests/, which gets the command's arguments."""
 
     def work(arguments):
-        set_up(TEST)
+        set_up(needed)
         if with_model:
             set_up_model()
         return run(path, *arguments)
@@ -385,11 +399,17 @@ def usage(arguments):
 # One row for each command: its name, what `help` says of it, and its function.
 COMMANDS = (
     ("help", "list these commands", usage),
-    ("lab", "open the course (another port: make lab PORT=8889, py course.py lab --port 8889)", lab),
+    (
+        "lab",
+        "open the course (also: make lab PORT=8889 ARGS=--projector; on Windows: lab --port 8889 --projector)",
+        lab,
+    ),
     ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
     ("model", "fetch the real model of chapter 12 (about 90 MB)", model),
+    ("slides", "make the chapters' slides (one: make slides ARGS=05)", tool("tools/slides.py", COURSE)),
+    ("handout", "make the chapters' handouts, to print", tool("tools/handout.py", COURSE)),
     ("ready", "tell whether you can teach a chapter (make ready CHAPTER=05, py course.py ready 05)", ready),
     ("bench", "measure the course's code beside its peers (with PyTorch: make bench ARGS=--torch)", bench),
     ("refresh", "run the notebooks anew and store their outputs", tool("tools/refresh.py")),

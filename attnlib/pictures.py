@@ -8,6 +8,7 @@ main figures, so that a reader without the image, and a test that compares text,
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -37,6 +38,10 @@ COLOURS = {
 }
 """each idea's colour, dark enough to be read as text on white (contrast at least 4.5 : 1)"""
 
+PROJECTOR = 1.5
+scale = PROJECTOR if os.environ.get("ATTNLIB_PROJECTOR") == "1" else 1.0
+"""how large pictures are drawn from now on; `attnlib.projector()` sets it"""
+
 LINES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (5, 1, 1, 1, 1, 1)))
 HATCHES = ("", "//", "..", "xx", "--", "\\\\")
 
@@ -52,7 +57,7 @@ class Picture(Figure):
     """
 
     def __init__(self, width: float, height: float, description: str) -> None:
-        super().__init__(figsize=(width, height), dpi=110, facecolor="white", layout="constrained")
+        super().__init__(figsize=(width, height), dpi=110 * scale, facecolor="white", layout="constrained")
         FigureCanvasAgg(self)
         self.description = description
 
@@ -115,11 +120,12 @@ def look() -> AbstractContextManager[None]:
     ...     print(mpl.rcParams["font.size"])
     12.0
     """
+    letters = 1 + (scale - 1) / 5  # on a projector also larger than the rest of the picture
     return mpl.rc_context(
         {
             "font.family": ["DejaVu Sans", hangul_font()],
-            "font.size": 12.0,
-            "axes.titlesize": 13.0,
+            "font.size": 12.0 * letters,
+            "axes.titlesize": 13.0 * letters,
             "axes.spines.top": False,
             "axes.spines.right": False,
             "hatch.linewidth": 0.8,

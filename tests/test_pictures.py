@@ -1,16 +1,19 @@
 """What the pictures draw: numbers, labels, order, contrast; and nothing clipped, clashing or missing."""
 
 import io
+import os
 import re
 import subprocess
 import sys
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from drawn import NOTEBOOKS, cells, clashes, pictures_in, texts
 
-from attnlib import bae, pictures, write_a_poem
+from attnlib import bae, pictures, projector, write_a_poem
 from attnlib.chapters import CHAPTERS
+from attnlib.pictures import Picture
 
 # Parts of titles and labels that hold digits but are no figures of the drawing.
 NAMES = re.compile(
@@ -158,6 +161,44 @@ def test_every_figure_of_every_chapter(chapter):
         assert len(spoken) == len(drawn) > 0, where
         for number, value in zip(spoken, drawn, strict=True):
             assert number == pytest.approx(value, rel=6e-4, abs=0.0051), where
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.file)
+def test_every_figure_of_every_chapter_on_a_projector(chapter):
+    usual = pictures_in(NOTEBOOKS / chapter.file)
+    try:
+        projector()
+        large = pictures_in(NOTEBOOKS / chapter.file)
+        for number, picture in large:
+            with pictures.look():
+                assert clashes(picture) == [], f"{chapter.file}, cell {number}"
+    finally:
+        projector(False)
+    for (_, one), (_, other) in zip(usual, large, strict=True):
+        assert other.bbox.width == pytest.approx(1.5 * one.bbox.width)
+
+
+def test_the_projector_makes_letters_larger_and_can_be_switched_off():
+    def size():
+        with pictures.look():
+            return Picture(2, 1, "x").dpi, mpl.rcParams["font.size"]
+
+    usual = size()
+    assert repr(projector()).startswith("Projector on")
+    large = size()
+    assert repr(projector(False)).startswith("Projector off")
+    assert size() == usual == (110, 12.0)
+    assert large == (165, pytest.approx(13.2))
+
+
+@pytest.mark.parametrize(("value", "scale"), [("1", 1.5), ("", 1.0), ("0", 1.0)])
+def test_the_projectors_variable_is_for_the_whole_session(value, scale):
+    code = "from attnlib import pictures; print(pictures.scale)"
+    environment = {**os.environ, "ATTNLIB_PROJECTOR": value}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert float(said.stdout) == scale
 
 
 def figures_in(picture):

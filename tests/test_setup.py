@@ -21,6 +21,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from attnlib.chapters import CHAPTERS
+from attnlib.screen import FONTS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -638,6 +639,33 @@ def test_lab_opens_the_first_notebook_in_the_environment(course, capsys, monkeyp
     assert f"--ServerApp.port={port}" in asked[2]
     assert f"--ServerApp.root_dir={Path(course.ROOT) / 'work'}" in asked[2]  # nothing outside is served
     assert "Ctrl-C" in capsys.readouterr().out
+
+
+def test_a_projector_is_for_one_start(course, monkeypatch):
+    started = []
+    monkeypatch.delenv("ATTNLIB_PROJECTOR", raising=False)
+    monkeypatch.setattr(course, "set_up", lambda name: None)
+    monkeypatch.setattr(
+        course, "run", lambda *arguments: started.append((arguments, os.environ.get("ATTNLIB_PROJECTOR"))) or 0
+    )
+    assert course.main(["lab", f"--port={closed_port()}", "--projector"]) == 0
+    arguments, variable = started[-1]
+    assert ("--LabApp.custom_css=True" in arguments, variable) == (True, "1")
+    style = Path(course.inside("jupyter", "custom", "custom.css")).read_text()
+    assert {name: sizes[0] for name, sizes in FONTS.items()} == course.PROJECTOR
+    assert all(f"{name}: {size};" in style for name, size in course.PROJECTOR.items())
+    monkeypatch.delenv("ATTNLIB_PROJECTOR")
+    assert course.main(["lab", f"--port={closed_port()}"]) == 0
+    assert not any("custom_css" in str(argument) for argument in started[-1][0])
+
+
+def test_slides_and_handouts_need_no_more_than_the_course(course, monkeypatch):
+    asked = []
+    monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 0)
+    assert course.main(["slides", "05"]) == 0
+    assert course.main(["handout"]) == 0
+    assert asked == ["requirements.txt", ("tools/slides.py", "05"), "requirements.txt", ("tools/handout.py",)]
 
 
 def test_lab_opens_a_notebook_that_exists(course):

@@ -93,8 +93,9 @@ def execute(nb: NotebookNode, folder: Path, timeout: float = 120) -> None:
     # With no folder to look in, "python3" can only be the Python that runs this file,
     # whatever kernels the user has installed under that name.
     client.create_kernel_manager().kernel_spec_manager = KernelSpecManager(kernel_dirs=[])
-    # A MPLBACKEND from outside would switch off the inline figures.
-    env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    # A MPLBACKEND from outside would switch off the inline figures, a projector would make them large.
+    outside = ("MPLBACKEND", "ATTNLIB_PROJECTOR")
+    env = {name: value for name, value in os.environ.items() if name not in outside}
     try:
         client.execute(env=env, stderr=subprocess.DEVNULL)
     except Exception as error:  # whatever it is, the other notebooks still get their turn
