@@ -416,10 +416,10 @@ COMMANDS = (
     ("images", "draw the images of the texts anew", tool("tools/images.py")),
     ("requirements", "compile the requirements files from pyproject.toml", tool("tools/requirements.py")),
     ("proof", "count anew what is proven, for the table in README.md", tool("tests/proof.py")),
-    ("mutants", "break attnlib in many places and see what turns red (10 minutes)", tool(MUTANTS, True)),
+    ("mutants", "break attnlib and see what turns red (10 minutes)", tool(MUTANTS, with_model=True)),
     ("fuzz", "try the functions with over 20 000 random inputs (10 minutes)", fuzz),
-    ("elsewhere", "run the notebooks as on other machines (10 minutes)", tool("tools/elsewhere.py", True)),
-    ("offline", "run the tests without any network (Linux)", tool("tools/offline.py", True)),
+    ("elsewhere", "run the notebooks as elsewhere (10 minutes)", tool("tools/elsewhere.py", with_model=True)),
+    ("offline", "run the tests without any network (Linux)", tool("tools/offline.py", with_model=True)),
     ("audit", "list licences, and known vulnerabilities", tool("tools/audit.py")),
     ("clean", "remove the caches of the tools", clean),
 )

@@ -92,6 +92,13 @@ def test_every_setting_can_be_drawn_read_and_said(explorer):
     assert len({view.picture.frame() for view in shown}) > 1
 
 
+def test_nothing_clashes_on_a_projector(explorer, monkeypatch):
+    monkeypatch.setattr(pictures, "scale", pictures.PROJECTOR)
+    for setting in ({}, *SETTINGS[name_of(explorer)][:8]):
+        view = explorer.view(**{**explorer.start, **setting})
+        assert clashes(view.picture) == [], view.sentence
+
+
 def test_an_explorer_is_a_pure_function_of_its_controls(explorer):
     for setting in SETTINGS[name_of(explorer)][:3]:
         one, other = (explorer.view(**{**explorer.start, **setting}) for _ in range(2))

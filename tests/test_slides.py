@@ -7,12 +7,12 @@ import json
 import re
 import struct
 
+import handout
 import pages
 import pytest
+import slides
 from fontTools.ttLib import TTFont
 
-import handout
-import slides
 from attnlib.chapters import CHAPTERS
 from attnlib.exercises import all_exercises, find
 from attnlib.exercises.messages import text_of

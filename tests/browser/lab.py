@@ -38,7 +38,7 @@ class Lab:
 
 
 @contextlib.contextmanager
-def running(folder):
+def running(folder, *switches):
     """Start the course's own command on an empty desk, wait until it names its address; stop it at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -50,7 +50,7 @@ def running(folder):
         JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
         OPENBLAS_NUM_THREADS="1",
     )
-    command = [sys.executable, "course.py", "lab", "--no-browser", "--port", str(port)]
+    command = [sys.executable, "course.py", "lab", "--no-browser", "--port", str(port), *switches]
     process = subprocess.Popen(
         command,
         cwd=ROOT,

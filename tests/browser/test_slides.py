@@ -2,10 +2,9 @@
 
 import re
 
+import handout
 import pages
 import pytest
-
-import handout
 import slides
 
 PLAN = pages.ROOT / "TEACHING.md"
