@@ -590,14 +590,8 @@ def test_a_model_that_does_not_work_is_said(course, capsys, monkeypatch):
 
 
 def test_clean_removes_caches_only(course, folder):
-    for name in (
-        "a/__pycache__",
-        ".ruff_cache",
-        "work/__pycache__",
-        ".venv/__pycache__",
-        ".torch/__pycache__",
-        "notebooks",
-    ):
+    kept = ("work/__pycache__", ".venv/__pycache__", ".torch/__pycache__", "notebooks")
+    for name in ("a/__pycache__", ".ruff_cache", *kept):
         (folder / name).mkdir(parents=True)
         (folder / name / "file").touch()
     (folder / ".coverage").touch()
