@@ -15,6 +15,7 @@ from benchmarks import peers
 from benchmarks.timing import Figure, Measured, interleave, ratio
 
 HEADS, D = 8, 64
+KINDS = ("full", "causal")
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 LONGEST_WHOLE = 4096  # with all n × n scores at once, the next would take 13 GB and more
 
@@ -26,18 +27,21 @@ def measure(quick: bool) -> Measured:
     curves: dict[str, Any] = {"lengths": list(lengths), "full": {}, "causal": {}}
     for n in lengths:
         rounds = 2 if quick else max(3, min(15, 16384 // n))
-        times = {}
-        for kind, causal in (("full", False), ("causal", True)):
-            Q, K, V = peers.draw(HEADS, n, D)
-            calls = contestants(Q, K, V, causal)
-            require_same_output(n, calls)
-            times[kind] = interleave(calls, rounds)
+        Q, K, V = peers.draw(HEADS, n, D)
+        calls = {}
+        for kind in KINDS:
+            of_kind = contestants(Q, K, V, causal=kind == "causal")
+            require_same_output(n, of_kind)
+            calls |= {f"{kind} {name}": call for name, call in of_kind.items()}
+        all_times = interleave(calls, rounds)  # full and causal in turn too: they are compared
+        times = {kind: {name: all_times[f"{kind} {name}"] for name in of_kind} for kind in KINDS}
+        for kind in KINDS:
             for name, seconds in times[kind].items():
                 curves[kind].setdefault(name, []).append(min(seconds))
             figures += compare(n, kind, times[kind])
         both = (times["causal"]["in blocks"], times["full"]["in blocks"])
         figures.append(ratio(f"in blocks, n = {n}: causal / full", *both, "≤ 0.65" if n >= 2048 else ""))
-    fitted = {kind: exponents(lengths, curves[kind]) for kind in ("full", "causal")}
+    fitted = {kind: exponents(lengths, curves[kind]) for kind in KINDS}
     return Measured(figures, {**curves, "exponents": fitted})
 
 
