@@ -184,9 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         failed = failed or not re.fullmatch(r"\d+ passed", result)
         print(f"{row.name:32} {result}\n{'':32} {ask(python, PROBE, **row.variables)}", flush=True)
     print(
-        "red somewhere: details in .elsewhere/last-failure.txt"
+        "Red somewhere: .elsewhere/last-failure.txt tells more."
         if failed
-        else "the same cells are green everywhere"
+        else "The same cells are green everywhere."
     )
     return int(failed)
 
