@@ -399,11 +399,7 @@ def usage(arguments):
 # One row for each command: its name, what `help` says of it, and its function.
 COMMANDS = (
     ("help", "list these commands", usage),
-    (
-        "lab",
-        "open the course (also: make lab PORT=8889 ARGS=--projector; on Windows: lab --port 8889 --projector)",
-        lab,
-    ),
+    ("lab", "open the course (other port, large type: make lab PORT=8889 ARGS=--projector)", lab),
     ("test", "check everything (a part: make test ARGS='-k softmax', py course.py test -- -k softmax)", check),
     ("browser", "try the course in a real browser (needs Chromium; leaves screenshots/)", browser),
     ("setup", "install the course's packages into .venv", setup),
