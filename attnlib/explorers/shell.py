@@ -12,8 +12,9 @@ import ipywidgets
 from attnlib.explorers.controls import Control
 from attnlib.pictures import Picture
 
-
-UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
+UNSEEN = (
+    "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
+)
 """the style of a text that only a screen reader reads: an Image widget cannot carry its own words"""
 
 
