@@ -31,7 +31,7 @@ for path in (pathlib.Path(numpy.__file__).parent.parent / "numpy.libs").glob("*o
         ask.restype = ctypes.c_char_p
         core = ask().decode()
 features = numpy._core._multiarray_umath.__cpu_features__
-best = [name for name in ("SSE42", "AVX2", "AVX512F", "NEON", "ASIMD") if features.get(name)]
+best = [name for name in ("AVX2", "ASIMD", "X86_V2", "X86_V3", "X86_V4") if features.get(name)]
 print(f"numpy {numpy.__version__}, matplotlib {matplotlib.__version__}, BLAS for {core}, {' '.join(best[-1:])}, "
       f"{locale.setlocale(locale.LC_ALL, '')}, {time.tzname[0]}")
 """
