@@ -16,7 +16,7 @@ from benchmarks.timing import Figure
 
 FOLDER = Path(__file__).resolve().parent
 # The modules, in this order. A new one has `measure(quick)`, which gives a `Measured`, and its name here.
-MEASUREMENTS = ("blockwise", "memory", "calls", "training", "minilm", "imports", "validation")
+MEASUREMENTS = ("blockwise", "memory", "calls", "training", "minilm", "imports", "explorers", "validation")
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:

@@ -20,7 +20,9 @@ def without_torch(monkeypatch):
     monkeypatch.setattr(peers, "torch", lambda: None)
 
 
-@pytest.mark.parametrize("name", [name for name in program.MEASUREMENTS if name not in ("imports", "validation")])
+@pytest.mark.parametrize(
+    "name", [name for name in program.MEASUREMENTS if name not in ("imports", "explorers", "validation")]
+)
 def test_each_measurement_runs_on_tiny_sizes(name, capsys):
     assert program.main(["--quick", "--only", name]) == 0
     said = capsys.readouterr().out

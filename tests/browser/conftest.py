@@ -20,9 +20,14 @@ SWITCHES = (
 )
 
 
-def executable():
+def find_browser():
     """Give the path of the browser: what ATTNLIB_CHROMIUM names, or a Chromium or Chrome that is installed."""
-    found = os.environ.get("ATTNLIB_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    return os.environ.get("ATTNLIB_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def executable():
+    """Give the path of the browser, or stop the tests if there is none."""
+    found = find_browser()
     if not found:
         pytest.exit(
             "There is no Chromium here: install it (Debian and Ubuntu: apt-get install chromium), or name one in "

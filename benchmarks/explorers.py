@@ -1,0 +1,132 @@
+"""How long an explorer takes from the key to the new picture in the page, beside `interact` and `plt.show()`.
+
+Both stand in one notebook of a real JupyterLab, draw the same figure, and are moved in turn by the same key.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing import Figure, Measured, plain, ratio
+
+ROOT = Path(__file__).resolve().parents[1]
+# One explorer with a slider for each kind of picture, and the slider that is moved: its place and its name.
+MOVED = {
+    "positions": (0, "p"),
+    "two_vectors": (0, "angle"),
+    "temperature": (1, "a"),
+    "steps": (0, "step"),
+    "masks": (0, "real"),
+    "training": (0, "step"),
+    "window": (1, "layers"),
+}
+USUAL = """
+import matplotlib.pyplot as plt
+from ipywidgets import interact
+
+def usual({name}={start}):
+    plt.figure(explorer.view(**{{**explorer.start, "{name}": {name}}}).picture)
+    plt.show()
+
+interact(usual, {name}=explorer.widgets["{name}"].__class__(
+    explorer.start["{name}"], min=explorer.widgets["{name}"].min, max=explorer.widgets["{name}"].max,
+    step=explorer.widgets["{name}"].step)
+)
+None
+"""
+MOVE = """([cell, place, key]) => new Promise(done => {
+    const box = document.querySelectorAll('.jp-Notebook .jp-CodeCell')[cell];
+    const handle = box.querySelectorAll('.noUi-handle')[place];
+    const before = box.querySelector('img').src;
+    const start = performance.now();
+    const look = () => {
+        const image = box.querySelector('img');
+        if (image && image.src !== before && image.complete && image.naturalWidth) {
+            requestAnimationFrame(() => done(performance.now() - start));
+        } else {
+            setTimeout(look, 1);
+        }
+    };
+    handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+    look();
+})"""
+BOTH_THERE = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].slice(1).every(cell => {
+    const image = cell.querySelector('img');
+    return image && image.complete && image.naturalWidth && cell.querySelector('.noUi-handle');
+})"""
+
+
+def measure(quick: bool) -> Measured:
+    """Move each explorer and its usual form in turn, and compare the milliseconds."""
+    sys.path.insert(0, str(ROOT / "tests" / "browser"))
+    try:
+        import lab as labs
+        from conftest import SWITCHES, find_browser
+        from playwright.sync_api import sync_playwright
+    finally:
+        sys.path.remove(str(ROOT / "tests" / "browser"))
+    browser = find_browser()
+    if not browser:
+        raise RuntimeError("there is no Chromium here (Debian and Ubuntu: apt-get install chromium)")
+    moved = dict(list(MOVED.items())[: 1 if quick else None])
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        notebooks = Path(folder, "desk", "notebooks")
+        notebooks.mkdir(parents=True)
+        for name, (_, control) in moved.items():
+            (notebooks / f"{name}.ipynb").write_text(json.dumps(notebook(name, control)), encoding="utf-8")
+        with labs.running(Path(folder)) as lab:
+            page = playwright.chromium.launch(executable_path=browser, args=list(SWITCHES)).new_page()
+            figures = []
+            for name, (place, _) in moved.items():
+                labs.Notebook(page, lab, f"{name}.ipynb").run_all()
+                page.wait_for_function(BOTH_THERE)
+                figures += figures_of(name, move(page, place, rounds=2 if quick else 12))
+    return Measured(figures)
+
+
+def notebook(name: str, control: str) -> dict[str, Any]:
+    """Give a notebook that shows an explorer, and the same figure in the usual way."""
+    sources = [
+        f"from attnlib import explorers\n\nexplorer = explorers.{name}()",
+        "explorer",
+        USUAL.format(name=control, start=0),
+    ]
+    cells = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"c{i}",
+            "metadata": {},
+            "outputs": [],
+            "source": source,
+        }
+        for i, source in enumerate(sources)
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def move(page: Any, place: int, rounds: int) -> dict[str, list[float]]:
+    """Move both by one step there and one back, in turn, and give the milliseconds of each move."""
+    times: dict[str, list[float]] = {"explorer": [], "usual": []}
+    for done in range(rounds + 1):
+        key = "ArrowRight" if done % 2 == 0 else "ArrowLeft"
+        for kind, cell, slider in (("explorer", 1, place), ("usual", 2, 0)):
+            times[kind].append(page.evaluate(MOVE, [cell, slider, key]))
+    return {kind: numbers[1:] for kind, numbers in times.items()}  # the first move warms up
+
+
+def figures_of(name: str, times: dict[str, list[float]]) -> list[Figure]:
+    """Make the two lines of one explorer; its goal is meant for the median."""
+    usual = statistics.median(times["usual"])
+    return [
+        plain(
+            f"explorer {name}: key to picture", "ms", times["explorer"], "≤ 100", f"the usual way: {usual:.0f} ms"
+        ),
+        ratio(f"explorer {name} / `interact` and `plt.show()`", times["explorer"], times["usual"], "≤ 0.5"),
+    ]
