@@ -17,6 +17,8 @@ def heads(W_Q=EYE, W_K=EYE, W_V=EYE, W_O=EYE, num_heads=2, **options):
 
 
 TABLE = [
+    # projector
+    (lambda: attnlib.projector("on"), TypeError, "projector: expected True (large) or False (usual size), got 'on'"),
     # softmax
     (lambda: attnlib.softmax(3.0), ValueError, "softmax: x has shape (); expected at least 1 axis: (..., n)"),
     (lambda: attnlib.softmax([]), ValueError, "softmax: x is empty (0,); every axis needs at least one entry"),

@@ -637,7 +637,7 @@ def test_lab_opens_the_first_notebook_in_the_environment(course, capsys, monkeyp
 
 def test_a_projector_is_for_one_start(course, monkeypatch):
     started = []
-    monkeypatch.delenv("ATTNLIB_PROJECTOR", raising=False)
+    monkeypatch.setenv("ATTNLIB_PROJECTOR", "")  # so that it is put back after the test
     monkeypatch.setattr(course, "set_up", lambda name: None)
     monkeypatch.setattr(
         course, "run", lambda *arguments: started.append((arguments, os.environ.get("ATTNLIB_PROJECTOR"))) or 0
@@ -648,7 +648,6 @@ def test_a_projector_is_for_one_start(course, monkeypatch):
     style = Path(course.inside("jupyter", "custom", "custom.css")).read_text()
     assert {name: sizes[0] for name, sizes in FONTS.items()} == course.PROJECTOR
     assert all(f"{name}: {size};" in style for name, size in course.PROJECTOR.items())
-    monkeypatch.delenv("ATTNLIB_PROJECTOR")
     assert course.main(["lab", f"--port={closed_port()}"]) == 0
     assert not any("custom_css" in str(argument) for argument in started[-1][0])
 
