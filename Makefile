@@ -4,8 +4,7 @@ PORT ?=
 CHAPTER ?=
 ARGS ?=
 
-TARGETS = help lab test browser setup model slides handout ready bench refresh images requirements proof mutants fuzz \
-	elsewhere offline audit clean
+TARGETS = help lab test browser setup model slides handout ready bench refresh images requirements proof mutants fuzz elsewhere offline audit clean
 MISSING = There is no program $(PYTHON) here: install Python 3.11 or newer, or name yours, for example \`make lab PYTHON=python3.12\`.
 
 .DEFAULT_GOAL = help

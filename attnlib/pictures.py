@@ -238,12 +238,10 @@ def draw_matrix(
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0)
-    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
-    axes.grid(which="minor", color="#bbbbbb", linewidth=0.8)
-    axes.tick_params(which="minor", length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    n, m = numbers.shape
+    axes.hlines(np.arange(n + 1) - 0.5, -0.5, m - 0.5, color="#bbbbbb", linewidth=0.8)
+    axes.vlines(np.arange(m + 1) - 0.5, -0.5, n - 0.5, color="#bbbbbb", linewidth=0.8)
+    axes.spines[:].set_visible(False)
 
 
 def heat_map(

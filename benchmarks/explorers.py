@@ -15,16 +15,17 @@ from typing import Any
 from benchmarks.timing import Figure, Measured, plain, ratio
 
 ROOT = Path(__file__).resolve().parents[1]
-# One explorer with a slider for each kind of picture, and the slider that is moved: its place and its name.
+# An explorer, the slider that is moved (place and name), the key of one step, and whether there is room to jump.
 MOVED = {
-    "positions": (0, "p"),
-    "two_vectors": (0, "angle"),
-    "temperature": (1, "a"),
-    "steps": (0, "step"),
-    "masks": (0, "real"),
-    "training": (0, "step"),
-    "window": (1, "layers"),
+    "positions": (0, "p", "ArrowRight", True),
+    "two_vectors": (0, "angle", "ArrowRight", True),
+    "temperature": (1, "a", "ArrowRight", True),
+    "training": (0, "step", "ArrowRight", True),
+    "steps": (0, "step", "ArrowRight", False),
+    "masks": (0, "real", "ArrowLeft", False),
+    "window": (1, "layers", "ArrowRight", False),
 }
+BREATH = 400  # milliseconds between two moves, as a hand makes them: time for the neighbours to be drawn
 USUAL = """
 import matplotlib.pyplot as plt
 from ipywidgets import interact
@@ -77,15 +78,18 @@ def measure(quick: bool) -> Measured:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         notebooks = Path(folder, "desk", "notebooks")
         notebooks.mkdir(parents=True)
-        for name, (_, control) in moved.items():
+        for name, (_, control, _, _) in moved.items():
             (notebooks / f"{name}.ipynb").write_text(json.dumps(notebook(name, control)), encoding="utf-8")
         with labs.running(Path(folder)) as lab:
             page = playwright.chromium.launch(executable_path=browser, args=list(SWITCHES)).new_page()
             figures = []
-            for name, (place, _) in moved.items():
+            for name, (place, _, key, room) in moved.items():
                 labs.Notebook(page, lab, f"{name}.ipynb").run_all()
                 page.wait_for_function(BOTH_THERE)
-                figures += figures_of(name, move(page, place, rounds=2 if quick else 12))
+                steps = 3 if not room else 2 if quick else 12
+                figures += figures_of(f"{name}, one step", move(page, place, [key] * steps))
+                if room:
+                    figures += figures_of(f"{name}, a jump", move(page, place, ["PageUp"] * (2 if quick else 5)))
     return Measured(figures)
 
 
@@ -111,18 +115,18 @@ def notebook(name: str, control: str) -> dict[str, Any]:
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def move(page: Any, place: int, rounds: int) -> dict[str, list[float]]:
-    """Move both by one step there and one back, in turn, and give the milliseconds of each move."""
+def move(page: Any, place: int, keys: list[str]) -> dict[str, list[float]]:
+    """Move both in turn, each time to where they were never before, and give the milliseconds of each move."""
     times: dict[str, list[float]] = {"explorer": [], "usual": []}
-    for done in range(rounds + 1):
-        key = "ArrowRight" if done % 2 == 0 else "ArrowLeft"
+    for key in keys:
         for kind, cell, slider in (("explorer", 1, place), ("usual", 2, 0)):
+            page.wait_for_timeout(BREATH)
             times[kind].append(page.evaluate(MOVE, [cell, slider, key]))
     return {kind: numbers[1:] for kind, numbers in times.items()}  # the first move warms up
 
 
 def figures_of(name: str, times: dict[str, list[float]]) -> list[Figure]:
-    """Make the two lines of one explorer; its goal is meant for the median."""
+    """Make the two lines of one kind of move."""
     usual = statistics.median(times["usual"])
     return [
         plain(

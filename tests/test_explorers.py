@@ -1,5 +1,6 @@
 """The explorers: what each says and draws, that moving a control shows it, and that nothing piles up."""
 
+import asyncio
 import gc
 import html
 import itertools
@@ -23,6 +24,7 @@ from attnlib.explorers import (
     chapter08,
     chapter09,
     chapter11,
+    shell,
 )
 from attnlib.explorers.controls import CellGrid, Slider, Text
 from attnlib.explorers.shell import Explorer, View
@@ -83,7 +85,7 @@ def test_every_explorer_has_settings_to_look_at():
 
 
 def test_every_setting_can_be_drawn_read_and_said(explorer):
-    shown = [explorer.shown, *(explorer.view(**{**explorer.start, **s}) for s in SETTINGS[name_of(explorer)])]
+    shown = [explorer.view(**{**explorer.start, **s}) for s in ({}, *SETTINGS[name_of(explorer)])]
     for view in shown:
         assert clashes(view.picture) == [], view.sentence
         assert view.sentence.endswith(".")
@@ -121,9 +123,9 @@ def test_moving_a_control_shows_what_the_function_says(explorer):
 
 def test_every_control_has_a_label_and_takes_part(explorer):
     for name, widget in explorer.widgets.items():
-        assert explorer.labels[name]
+        assert explorer.controls[name].label
         if not isinstance(widget, CellGrid):
-            assert widget.description == explorer.labels[name]
+            assert widget.description == explorer.controls[name].label
     moved = {name for setting in SETTINGS[name_of(explorer)] for name in setting}
     assert moved == set(explorer.widgets)
 
@@ -132,7 +134,7 @@ def test_without_a_kernel_there_is_a_picture_and_its_words(explorer):
     bundle = explorer._repr_mimebundle_()
     assert set(bundle) == {WIDGETS, "image/png", "text/plain"}
     assert bundle["image/png"][1:4] == b"PNG"
-    assert bundle["text/plain"] == f"{explorer.shown.picture.description}\n{explorer.sentence}"
+    assert bundle["text/plain"] == f"{explorer.description}\n{explorer.sentence}"
 
 
 # --- the numbers, computed here in another way --------------------------------------------------------
@@ -285,7 +287,7 @@ def test_the_real_model_shows_the_head_of_chapter_12(model):
     explorer = explorers.real_model(model)
     result = model.forward("The animal did not cross the street because it was too tired")
     row = result.weights[3, 1, result.tokens.index("it")]
-    assert drawn_numbers(explorer.shown.picture) == [f"{w:.2f}" for w in row]
+    assert drawn_numbers(explorer.view(**explorer.start).picture) == [f"{w:.2f}" for w in row]
     assert explorer.sentence == "Layer 3, head 1: it attends most to animal, 0.65. [CLS] gets 0.12."
 
 
@@ -365,6 +367,64 @@ def test_five_hundred_moves_leave_nothing_behind():
     tracemalloc.stop()
     assert after - before < 100_000  # bytes; one kept picture alone has more than that
     assert plt.get_fignums() == []
+
+
+def counting(calls):
+    """Give an explorer whose function notes each call, and cannot draw 7."""
+
+    def view(n):
+        calls.append(n)
+        if n == 7:
+            raise ValueError("7 cannot be drawn.")
+        return View(Picture(1, 1, "one"), f"This is {n}.")
+
+    return Explorer(view, {"n": Slider("number", 0, 99, 4)})
+
+
+def test_the_next_steps_are_drawn_while_nobody_waits(monkeypatch):
+    monkeypatch.setattr(shell, "QUIET", 0)
+    calls = []
+    explorer = counting(calls)
+
+    async def by_hand():
+        explorer.widgets["n"].value = 6
+        while explorer._later:  # until the neighbours are drawn; one of them cannot be
+            await asyncio.sleep(0)
+        assert calls == [4, 6, 7, 5]
+        explorer.widgets["n"].value = 5
+        assert calls == [4, 6, 7, 5]  # it was there
+        assert explorer.sentence == "This is 5."
+        explorer.widgets["n"].value = 7
+        assert explorer.sentence.startswith("7 cannot be drawn.")
+
+    asyncio.run(by_hand())
+
+
+def test_a_move_puts_off_what_nobody_waits_for():
+    calls = []
+    explorer = counting(calls)
+
+    async def by_hand():
+        explorer.widgets["n"].value = 20
+        first = explorer._later
+        explorer.widgets["n"].value = 30
+        assert first.cancelled()
+        assert calls == [4, 20, 30]
+
+    asyncio.run(by_hand())
+
+
+def test_only_so_many_drawings_are_kept():
+    explorer = counting([])
+    for n in range(8, 90):
+        explorer.widgets["n"].value = n
+    assert len(explorer._drawn) == shell.MOST_DRAWN
+
+
+def test_a_number_that_a_page_sends_is_rounded():
+    explorer = explorers.two_vectors()
+    explorer.widgets["length"].value = 0.1 + 0.2
+    assert explorer.values == {"angle": 59, "length": 0.3}
 
 
 # --- the pictures they are made of --------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_no_page_names_an_address_or_another_file(built, sheets):
             "data:image/svg+xml;",
             *(c.file.replace(".ipynb", ".html") for c in CHAPTERS),
         }, name
-        assert "catch_up" not in page, name
+        assert name.startswith("00") or "catch_up" not in page, name  # chapter 00 explains the line
 
 
 @pytest.mark.parametrize("wrong", ["https://a.example.org/x", "//cdn.example.org", "ftp://a.example.org"])

@@ -13,6 +13,18 @@ WIDE = {"description_width": "13em"}
 ROOM = {"width": "36em", "max_width": "100%"}
 
 
+def beside(values: Sequence[Any], value: Any) -> list[Any]:
+    """Give the next and the previous of the values, as far as there are any.
+
+    >>> beside([1, 4, 16], 4), beside([1, 4, 16], 16), beside([1, 4], 3)
+    ([16, 1], [4], [])
+    """
+    if value not in values:
+        return []
+    place = values.index(value)
+    return [*values[place + 1 : place + 2], *values[max(place - 1, 0) : place]]
+
+
 class Control(Protocol):
     """One thing to move: its start, and the widget that moves it."""
 
@@ -26,6 +38,9 @@ class Control(Protocol):
 
     def widget(self) -> ipywidgets.DOMWidget:
         """Make the widget; its trait `value` holds what the pure function gets."""
+
+    def neighbours(self, value: Any) -> list[Any]:
+        """Give the values that are one step away, as far as there are any."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,15 @@ class Slider:
             layout=ROOM,
         )
 
+    def neighbours(self, value: float) -> list[float]:
+        """Give the next and the previous value.
+
+        >>> Slider("angle", 0, 180, 60).neighbours(180), Slider("length", 0, 1, 0.5, 0.1).neighbours(0.5)
+        ([179], [0.6, 0.4])
+        """
+        near = (round(value + self.step, 9), round(value - self.step, 9))
+        return [number for number in near if self.low <= number <= self.high]
+
 
 @dataclass(frozen=True)
 class Stops:
@@ -81,6 +105,14 @@ class Stops:
             layout=ROOM,
         )
 
+    def neighbours(self, value: Any) -> list[Any]:
+        """Give the next and the previous value.
+
+        >>> Stops("d_k", (1, 4, 16), 4).neighbours(1)
+        [4]
+        """
+        return beside(self.values, value)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -105,6 +137,14 @@ class Choice:
             layout=ROOM,
         )
 
+    def neighbours(self, value: str) -> list[str]:
+        """Give the next and the previous word.
+
+        >>> Choice("token", ("write", "a", "poem"), "write").neighbours("a")
+        ['poem', 'write']
+        """
+        return beside(self.options, value)
+
 
 @dataclass(frozen=True)
 class Text:
@@ -128,6 +168,14 @@ class Text:
             layout={**ROOM, "width": "48em"},
         )
 
+    def neighbours(self, value: Any) -> list[Any]:
+        """Give nothing: what comes next cannot be known.
+
+        >>> Text("sentence", "the cat").neighbours("the cat")
+        []
+        """
+        return []
+
 
 @dataclass(frozen=True)
 class Switch:
@@ -145,6 +193,14 @@ class Switch:
         return ipywidgets.Checkbox(
             self.start, description=self.label, tooltip=self.label, indent=False, layout={"margin": "0 0 0 13.5em"}
         )
+
+    def neighbours(self, value: bool) -> list[bool]:
+        """Give the other one.
+
+        >>> Switch("causal", False).neighbours(True)
+        [False]
+        """
+        return [not value]
 
 
 class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
@@ -225,3 +281,11 @@ class Cells:
     def widget(self) -> CellGrid:
         """Make the buttons."""
         return CellGrid(self.rows, self.columns, self.start)
+
+    def neighbours(self, value: Any) -> list[Any]:
+        """Give nothing: what comes next cannot be known.
+
+        >>> Cells("mask", ("a",), ("x",), ((True,),)).neighbours(((True,),))
+        []
+        """
+        return []

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import html
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -18,6 +22,12 @@ UNSEEN = (
 """the style of a text that only a screen reader reads: an Image widget cannot carry its own words"""
 
 
+MOST_DRAWN = 40
+"""how many settings are kept as drawn, about 30 kB each"""
+QUIET = 0.12
+"""seconds without a move after which the neighbouring settings are drawn"""
+
+
 class View(NamedTuple):
     """What an explorer shows at one setting of its controls.
 
@@ -26,6 +36,19 @@ class View(NamedTuple):
     """
 
     picture: Picture
+    sentence: str
+
+
+class Frame(NamedTuple):
+    """One setting, drawn.
+
+    >>> Frame(b"", "an empty page", "Nothing is here.").sentence
+    'Nothing is here.'
+    """
+
+    image: bytes
+    """PNG"""
+    description: str
     sentence: str
 
 
@@ -53,39 +76,75 @@ class Explorer:
 
     def __init__(self, view: Callable[..., View], controls: Mapping[str, Control]) -> None:
         self.view = view
-        self.labels = {name: control.label for name, control in controls.items()}
+        self.controls = controls
         self.start = {name: control.start for name, control in controls.items()}
-        self.shown = view(**self.start)
-        self.sentence = self.shown.sentence
         self.widgets = {name: control.widget() for name, control in controls.items()}
+        self._drawn: OrderedDict[tuple[Any, ...], Frame] = OrderedDict()
+        self._later: asyncio.TimerHandle | None = None
         self._image = ipywidgets.Image(format="png", layout={"max_width": "100%"})
         self._words = ipywidgets.HTML()
-        self._show(self.shown)
-        for widget in self.widgets.values():
-            widget.observe(self._moved, "value")
+        self._show(self._frame(self.start))
+        for name, widget in self.widgets.items():
+            widget.observe(partial(self._moved, name), "value")
         everything = [*self.widgets.values(), self._image, self._words]
         self._box = ipywidgets.VBox(
             everything, layout={"align_items": "flex-start"}
         )  # else the image is stretched
 
-    def _moved(self, change: Any) -> None:
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the controls are set to; a page may send 0.30000000000000004 for 0.3."""
+        values = {name: widget.value for name, widget in self.widgets.items()}
+        return {name: round(value, 9) if isinstance(value, float) else value for name, value in values.items()}
+
+    def _moved(self, name: str, change: Any) -> None:
         try:
-            self._show(self.view(**{name: widget.value for name, widget in self.widgets.items()}))
+            self._show(self._frame(self.values))
         except Exception as error:  # whatever it is: say it in words, and keep the last picture
             self._say(f"{error} (The picture still shows the last setting that worked.)", "alert")
+        else:
+            near = [{**self.values, name: value} for value in self.controls[name].neighbours(change["new"])]
+            self._draw_later(near)
 
-    def _show(self, view: View) -> None:
-        image = view.picture.frame()  # first all the work, so that the page changes at once
-        self.shown = view
-        self._image.value = image
-        self._say(view.sentence, "status")
+    def _frame(self, values: Mapping[str, Any]) -> Frame:
+        """Draw a setting, or find it among those drawn before."""
+        key = tuple(values.values())
+        if key not in self._drawn:
+            view = self.view(**values)
+            self._drawn[key] = Frame(view.picture.frame(), view.picture.description, view.sentence)
+            if len(self._drawn) > MOST_DRAWN:
+                self._drawn.popitem(last=False)
+        self._drawn.move_to_end(key)
+        return self._drawn[key]
+
+    def _draw_later(self, settings: list[dict[str, Any]]) -> None:
+        """Draw what the next step would show, while nobody waits: a move in the meantime puts it off."""
+        if self._later:
+            self._later.cancel()
+            self._later = None
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # no kernel: nobody moves a control by hand
+            return
+        if settings:
+            self._later = loop.call_later(QUIET, self._draw_one, settings)
+
+    def _draw_one(self, settings: list[dict[str, Any]]) -> None:
+        with contextlib.suppress(Exception):  # if it cannot be drawn, the move itself will say why
+            self._frame(settings[0])
+        self._draw_later(settings[1:])
+
+    def _show(self, frame: Frame) -> None:
+        self._image.value = frame.image  # all the work is done: the page changes at once
+        self.description = frame.description
+        self._say(frame.sentence, "status")
 
     def _say(self, sentence: str, role: str) -> None:
         self.sentence = sentence
         self._words.value = (
             f'<p role="{role}" aria-live="polite" style="max-width: 48em; line-height: 1.5; font-size: 1.1em">'
             f"{html.escape(sentence)}</p>"
-            f'<p style="{UNSEEN}">Picture: {html.escape(self.shown.picture.description)}</p>'
+            f'<p style="{UNSEEN}">Picture: {html.escape(self.description)}</p>'
         )
 
     def table(self, **values: Iterable[Any]) -> Table:
@@ -105,7 +164,7 @@ class Explorer:
         return Table(
             [
                 (
-                    ", ".join(f"{self.labels[name]} = {value}" for name, value in setting.items()),
+                    ", ".join(f"{self.controls[name].label} = {value}" for name, value in setting.items()),
                     self.view(**{**self.start, **setting}).sentence,
                 )
                 for setting in settings
@@ -114,12 +173,12 @@ class Explorer:
 
     def __repr__(self) -> str:
         """Say what the picture shows, and the sentence."""
-        return f"{self.shown.picture.description}\n{self.sentence}"
+        return f"{self.description}\n{self.sentence}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Give the live widgets, and for pages without a kernel the picture and the words."""
         live = self._box._repr_mimebundle_(**kwargs)
-        return {**live, "image/png": self.shown.picture._repr_png_(), "text/plain": repr(self)}
+        return {**live, "image/png": self.view(**self.values).picture._repr_png_(), "text/plain": repr(self)}
 
 
 class Table:
