@@ -22,6 +22,8 @@ UNSEEN = (
 """the style of a text that only a screen reader reads: an Image widget cannot carry its own words"""
 
 
+TYPE = "var(--jp-content-font-size1, 14px)"
+"""the size of the sentence: that of the chapter's text"""
 MOST_DRAWN = 40
 """how many settings are kept as drawn, about 30 kB each"""
 QUIET = 0.12
@@ -142,7 +144,7 @@ class Explorer:
     def _say(self, sentence: str, role: str) -> None:
         self.sentence = sentence
         self._words.value = (
-            f'<p role="{role}" aria-live="polite" style="max-width: 48em; line-height: 1.5; font-size: 1.1em">'
+            f'<p role="{role}" aria-live="polite" style="max-width: 48em; line-height: 1.5; font-size: {TYPE}">'
             f"{html.escape(sentence)}</p>"
             f'<p style="{UNSEEN}">Picture: {html.escape(self.description)}</p>'
         )

@@ -19,6 +19,8 @@ EXECUTED = r"""() => {
     const prompts = [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')];
     return prompts.length > 0 && prompts.every(prompt => /\[\d+\]/.test(prompt.textContent));
 }"""
+CLEARED = r"""() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')]
+    .every(prompt => /\[ \]/.test(prompt.textContent))"""
 EXPLORER = ".jp-OutputArea-output .widget-vbox:has(> .widget-image)"
 
 
@@ -61,6 +63,7 @@ def running(folder, *switches):
         start_new_session=True,  # so that a Ctrl-C reaches all of it, as in a terminal
     )
     said = []
+    reader = threading.Thread(target=process.stdout.read, daemon=True)  # or the pipe would fill up
     try:
         for line in process.stdout:
             said.append(line)
@@ -68,7 +71,7 @@ def running(folder, *switches):
                 break
         else:
             raise RuntimeError("course.py lab stopped before it named its address:\n" + "".join(said))
-        threading.Thread(target=process.stdout.read, daemon=True).start()  # or the pipe would fill up
+        reader.start()
         yield Lab(int(found[1]), found[2], found[3], folder / "desk")
     finally:
         os.killpg(process.pid, signal.SIGINT)
@@ -77,6 +80,9 @@ def running(folder, *switches):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if reader.is_alive():
+            reader.join()
+        process.stdout.close()
 
 
 class Notebook:
@@ -105,17 +111,17 @@ class Notebook:
         self.wait_until_idle()
 
     def restart(self):
-        """Restart the kernel, and wait until it is there again."""
-        self.menu("Kernel", "Restart Kernel…")
+        """Restart the kernel and clear all outputs, and wait until it is there again."""
+        self.menu("Kernel", "Restart Kernel and Clear Outputs of All Cells…")
         self.page.locator(".jp-Dialog .jp-mod-accept").click()
-        self.page.locator(".jp-Dialog").wait_for(state="detached")
+        self.page.wait_for_function(CLEARED)
         self.wait_until_idle()
 
     def cell(self, text):
-        """Give the code cell whose source holds a text."""
-        return self.page.locator(
-            ".jp-CodeCell", has=self.page.locator(".jp-InputArea-editor", has_text=text)
-        ).first
+        """Give the first code cell whose source holds a text, and keep to it when its source changes."""
+        sources = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputArea-editor").all_text_contents()
+        place = next(i for i, source in enumerate(sources) if text in source)
+        return self.page.locator(".jp-Notebook .jp-CodeCell").nth(place)
 
     def write(self, text, source):
         """Put other code into the cell that holds a text, run it, and give the words that come out."""
