@@ -323,7 +323,8 @@ def browser(arguments):
     """Try the course in a real browser, as a learner would."""
     set_up(TEST)
     set_up_model()
-    return run("-m", "pytest", *(arguments or ["tests/browser"]))
+    workers = ["-n", str(max(2, min(8, os.cpu_count() or 2))), "--dist=loadgroup"]
+    return run("-m", "pytest", *(workers + (arguments or ["tests/browser"])))
 
 
 def setup(arguments):

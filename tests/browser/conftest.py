@@ -37,6 +37,16 @@ def executable():
     return found
 
 
+def pytest_collection_modifyitems(items):
+    """Keep the tests of one open chapter, and otherwise those of one file, together on one worker."""
+    for item in items:
+        chapter = getattr(item, "callspec", None) and item.callspec.params.get("chapter")
+        together = (
+            f"{item.path.stem}-{chapter.number}" if chapter and item.path.stem == "test_course" else item.path.stem
+        )
+        item.add_marker(pytest.mark.xdist_group(together))
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """Start the browser once for all tests."""

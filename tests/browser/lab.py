@@ -21,6 +21,10 @@ EXECUTED = r"""() => {
 }"""
 CLEARED = r"""() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')]
     .every(prompt => /\[ \]/.test(prompt.textContent))"""
+SIZES = ((1280, 800), (1920, 1080))
+BROKEN_IMAGES = """() => [...document.querySelectorAll('.jp-Notebook img')]
+    .filter(image => image.complete && image.naturalWidth === 0).map(image => image.src.slice(0, 200))"""
+ALL_IMAGES_LOADED = """() => [...document.querySelectorAll('.jp-Notebook img')].every(image => image.complete)"""
 EXPLORER = ".jp-OutputArea-output .widget-vbox:has(> .widget-image)"
 
 

@@ -10,7 +10,6 @@ from conftest import watch
 from attnlib import explorers, minilm
 from attnlib.chapters import CHAPTERS
 
-SIZES = ((1280, 800), (1920, 1080))
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 OUTPUT_OF_ERROR = '.jp-OutputArea-output:is([data-mime-type$=".stderr"], [data-mime-type$=".error"])'
@@ -19,9 +18,6 @@ RAW_DOLLARS = """() => [...document.querySelectorAll('.jp-Notebook .jp-RenderedM
     copy.querySelectorAll('code, mjx-container').forEach(part => part.remove());
     return copy.textContent;
 }).filter(text => text.includes('$'))"""
-BROKEN_IMAGES = """() => [...document.querySelectorAll('.jp-Notebook img')]
-    .filter(image => image.complete && image.naturalWidth === 0).map(image => image.src.slice(0, 200))"""
-ALL_IMAGES_LOADED = """() => [...document.querySelectorAll('.jp-Notebook img')].every(image => image.complete)"""
 
 # For each explorer, what a hand does (a key, a click, a choice, a text) and the settings it leads to.
 MOVES = {
@@ -88,8 +84,8 @@ def test_every_formula_is_set(chapter):
 
 
 def test_every_image_is_shown(chapter):
-    chapter.page.wait_for_function(ALL_IMAGES_LOADED)
-    assert chapter.page.evaluate(BROKEN_IMAGES) == []
+    chapter.page.wait_for_function(labs.ALL_IMAGES_LOADED)
+    assert chapter.page.evaluate(labs.BROKEN_IMAGES) == []
     shown = sum(
         "image/png" in output.get("data", {}) for cell in cells_of(chapter) for output in cell.get("outputs", [])
     )
@@ -127,7 +123,7 @@ def test_the_explorer_moves_by_keyboard_and_mouse(chapter, artefacts):
     explored.box.screenshot(path=artefacts / f"explorer-{number}-{maker.__name__}.png")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", labs.SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_page_in_the_light_theme(chapter, artefacts, size):
     page = chapter.page
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -158,30 +154,3 @@ def solved(lab):
     """Give what the progress file of the desk calls solved."""
     exercises = json.loads((lab.desk / "progress.json").read_text(encoding="utf-8"))["exercises"]
     return {name for name, entry in exercises.items() if entry["solved"]}
-
-
-@pytest.mark.parametrize("one", CHAPTERS, ids=lambda chapter: chapter.file)
-def test_the_page_in_the_dark_theme(lab, dark, open_page, artefacts, one):
-    page = open_page(1920, 1080, "dark")
-    labs.Notebook(page, lab, one.file)
-    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_function(ALL_IMAGES_LOADED)
-    assert page.evaluate(BROKEN_IMAGES) == []
-    if page.locator(".jp-Notebook .jp-OutputArea img").count():
-        page.locator(".jp-Notebook .jp-OutputArea img").first.scroll_into_view_if_needed()
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.screenshot(path=artefacts / f"{one.file[:2]}-dark-{width}.png")
-    assert (page.outside, page.missing, page.crashes) == ([], [], [])
-
-
-@pytest.fixture(scope="module")
-def dark(lab, chromium):
-    """Switch this Lab to its dark theme, as its settings do."""
-    context = chromium.new_context()
-    answer = context.request.put(
-        lab.address("/lab/api/settings/@jupyterlab/apputils-extension:themes"),
-        data={"raw": json.dumps({"theme": "JupyterLab Dark"})},
-    )
-    assert answer.ok, answer.text()
-    context.close()
