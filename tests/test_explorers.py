@@ -185,7 +185,7 @@ def test_two_vectors_lets_dot_product_and_cosine_choose():
 
 def test_spread_marks_what_chapter_04_measures():
     picture, sentence = chapter04.view(64)
-    assert "entropy is 0.6 bits" in sentence
+    assert "entropy is 0.5 bits" in sentence
     assert "entropy is 3.4 bits" in sentence
     marks = [line.get_data() for line in picture.axes[1].lines if line.get_marker() == "o"]
     assert [float(x[0]) for x, _ in marks] == [64, 64]
@@ -203,6 +203,7 @@ def test_temperature_draws_the_shares():
         assert drawn_numbers(picture) == ["1.00", "-1.00", "0.50", *expected]
         assert f"T = {T:g}: the weights are {', '.join(expected)}." in sentence
     assert "saturated" in chapter05.view(0.01, 1.0, -1.0, 0.5).sentence
+    assert "T is so large" in chapter05.view(100, 1.0, -1.0, 0.5).sentence
     assert "All are equal" in chapter05.view(1, 2.0, 2.0, 2.0).sentence
 
 
@@ -244,7 +245,10 @@ def test_masks_hide_what_they_should_and_say_what_leaks():
     assert sum(rows[1:3]) == pytest.approx(1, abs=0.011)
     one_leak = np.tri(4, dtype=bool)
     one_leak[0, 3] = True
-    assert "the future leaks into the past" in chapter08.view(False, 4, one_leak).sentence
+    assert (
+        '1 cell shows a later token ("the" sees "down"): the future' in chapter08.view(False, 4, one_leak).sentence
+    )
+    assert "6 cells show a later token" in chapter08.view(False, 4, OPEN).sentence
     assert "Nobody may see anything" in chapter08.view(False, 0, OPEN).sentence
     blind = OPEN.copy()
     blind[1] = False
@@ -288,7 +292,7 @@ def test_the_real_model_shows_the_head_of_chapter_12(model):
     result = model.forward("The animal did not cross the street because it was too tired")
     row = result.weights[3, 1, result.tokens.index("it")]
     assert drawn_numbers(explorer.view(**explorer.start).picture) == [f"{w:.2f}" for w in row]
-    assert explorer.sentence == "Layer 3, head 1: it attends most to animal, 0.65. [CLS] gets 0.12."
+    assert explorer.sentence == 'Layer 3, head 1: "it" attends most to "animal", 0.65. "[CLS]" gets 0.12.'
 
 
 # --- the shell ----------------------------------------------------------------------------------------
@@ -308,7 +312,7 @@ def test_an_error_is_said_in_words_and_the_last_picture_stays(model):
     )
     explorer.widgets["text"].value = "the snow fell"
     explorer.widgets["word"].value = "snow"
-    assert explorer.sentence.startswith("Layer 3, head 1: snow attends most to ")
+    assert explorer.sentence.startswith('Layer 3, head 1: "snow" attends most to ')
     assert explorer._image.value != picture
     explorer.widgets["word"].value = " "
     assert explorer.sentence.startswith("An empty word is none of the tokens")
@@ -346,7 +350,12 @@ def test_a_cell_pressed_and_a_value_set_are_the_same():
     grid.buttons[1][0].value = False
     grid.value = ((False, False), (True, True))
     assert changes == [((True, True), (False, True)), ((False, False), (True, True))]  # one change each
-    assert [button.description for line in grid.buttons for button in line] == ["hidden", "hidden", "sees", "sees"]
+    assert [button.description for line in grid.buttons for button in line] == [
+        "hidden",
+        "hidden",
+        "allowed",
+        "allowed",
+    ]
 
 
 def test_five_hundred_moves_leave_nothing_behind():

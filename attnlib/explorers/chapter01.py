@@ -18,8 +18,8 @@ D_MODEL = 8
 def positions() -> Explorer:
     """Move two positions, and see that their dot product knows only how far apart they are.
 
-    >>> positions().sentence[:62]
-    'Positions 5 and 2 are 3 apart. Their dot product is 1.96 of at'
+    >>> positions().sentence[:56]
+    'Positions 5 and 2 are 3 apart. Their dot product is 1.96'
     """
     return Explorer(view, {"p": Slider("first position", 0, MOST, 5), "r": Slider("second position", 0, MOST, 2)})
 
@@ -60,7 +60,8 @@ def view(p: int, r: int) -> View:
         )
     farther = float(P[p + 10] @ P[r + 10])
     sentence = (
-        f"Positions {p} and {r} are {distance} apart. Their dot product is {product:.2f} of at most 4. "
-        f"Positions {p + 10} and {r + 10} are as far apart, and have {farther:.2f}: only the distance counts."
+        f"Positions {p} and {r} are {distance} apart. Their dot product is {product:.2f} of at most 4, "
+        f"one for each clock. Positions {p + 10} and {r + 10} are as far apart, and have {farther:.2f}: only the "
+        "distance counts."
     )
     return View(picture, sentence)

@@ -21,7 +21,7 @@ def soft_lookup() -> Explorer:
     >>> soft_lookup().sentence[-61:]
     'and the output is 15.39: a mixture, mostly of poem and novel.'
     """
-    return Explorer(view, {"stretch": Stops("query times", (0, 0.2, 0.5, 1, 2, 5, 10, 30, 100), 1)})
+    return Explorer(view, {"stretch": Stops("query times", (0, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 25, 30, 100), 1)})
 
 
 def view(stretch: float) -> View:

@@ -74,11 +74,12 @@ def view(angle: int, length: float) -> View:
             draw_bars(axes, numbers, NAMES, kind="key", marked=[winner])
             reach = 9.5 if axes is left else 1.25
             axes.set(ylim=(-reach * 1.1, reach * 1.1), title=name)
+    digits = 5 if abs(cosines[0] - cosines[1]) < 0.001 else 3
     verdict = "agree" if winners[0] == winners[1] else "disagree"
     sentence = (
         f"Your key is {angle} degrees from the query and {length:.1f} long. "
         f"Its dot product is {dots[1]:.2f} against {dots[0]:.2f}: {NAMES[winners[0]]} wins. "
-        f"Its cosine is {cosines[1]:.3f} against {cosines[0]:.3f}: {NAMES[winners[1]]} wins. "
+        f"Its cosine is {cosines[1]:.{digits}f} against {cosines[0]:.{digits}f}: {NAMES[winners[1]]} wins. "
         f"Dot product and cosine {verdict}."
     )
     return View(picture, sentence)

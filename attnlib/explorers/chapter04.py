@@ -15,7 +15,7 @@ from attnlib.softmax import entropy, softmax, softmax_jacobian
 
 SIZES = tuple(2**power for power in range(11))
 N_KEYS = 16
-TRIALS = 200
+TRIALS = 400
 
 
 class Measured(NamedTuple):
@@ -52,7 +52,7 @@ def spread() -> Explorer:
     """Choose d_k, and see what it does to weights, entropy and gradient, with and without scaling.
 
     >>> spread().sentence[:49]
-    'd_k = 64. Without scaling the entropy is 0.6 bits'
+    'd_k = 64. Without scaling the entropy is 0.5 bits'
     """
     return Explorer(view, {"d_k": Stops("d_k", SIZES, 64)})
 
@@ -76,7 +76,7 @@ def view(d_k: int) -> View:
             9.0, 3.7, description, (0.07, 0.27, 0.24, 0.6), (0.4, 0.27, 0.24, 0.6), (0.74, 0.27, 0.24, 0.6)
         )
         draw_curves(row, range(1, N_KEYS + 1), dict(zip(names, now.row, strict=True)), kinds=["scores", "weights"])
-        row.set(ylim=(0, 1.05), title="weights of one query", xlabel="16 keys, sorted", xticks=[1, 8, 16])
+        row.set(ylim=(0, 1.05), title="one random query", xlabel="16 keys, sorted", xticks=[1, 8, 16])
         for axes, numbers, marks, title in (
             (bits, np.array([one.bits for one in all_sizes]).T, now.bits, "entropy (bits)"),
             (size, np.array([one.gradient for one in all_sizes]).T, now.gradient, "size of the Jacobian"),
@@ -94,13 +94,13 @@ def view(d_k: int) -> View:
         picture.text(0.3, 0.03, "solid grey: not scaled", color=COLOURS["scores"])
         picture.text(0.58, 0.03, "dashed: scaled", color=COLOURS["weights"])
     if d_k == 1:
-        both = f"the entropy is {now.bits[0]:.1f} bits, and about {keys[0]:.0f} of 16 keys count"
+        both = f"the entropy is {now.bits[0]:.1f} bits, and about {keys[0]:.1f} of 16 keys count"
         return View(
             picture, f"d_k = 1. With and without scaling {both}. With d_k = 1 there is nothing to scale yet."
         )
     sentence = (
-        f"d_k = {d_k}. Without scaling the entropy is {now.bits[0]:.1f} bits, so about {keys[0]:.0f} of 16 keys "
+        f"d_k = {d_k}. Without scaling the entropy is {now.bits[0]:.1f} bits, so about {keys[0]:.1f} of 16 keys "
         f"count, and the Jacobian has size {now.gradient[0]:.2f}. Divided by the root of {d_k}, the entropy is "
-        f"{now.bits[1]:.1f} bits, about {keys[1]:.0f} keys count, and the Jacobian has size {now.gradient[1]:.2f}."
+        f"{now.bits[1]:.1f} bits, about {keys[1]:.1f} keys count, and the Jacobian has size {now.gradient[1]:.2f}."
     )
     return View(picture, sentence)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnlib.checks import Array
 from attnlib.examples import write_a_poem
 from attnlib.explorers.controls import Slider, Stops
 from attnlib.explorers.shell import Explorer, View
 from attnlib.pictures import draw_bars, figure_of, look, panels
 from attnlib.softmax import entropy, softmax, softmax_jacobian
 
-SATURATED = 0.01
-"""below this size of the Jacobian a push of a score moves next to nothing"""
+LITTLE = 0.01
+"""if a push of 1 in the scores would move the weights by less than this, next to nothing happens"""
 
 
 def temperature() -> Explorer:
     """Move the scores of "write", and the temperature.
 
-    >>> temperature().sentence[:57]
-    'T = 1: the weights are 0.36, 0.40, 0.24. Most goes to "a"'
+    >>> temperature().sentence[:69]
+    'T = 1: the weights are 0.36, 0.40, 0.24. "a" gets the largest weight.'
     """
     controls = {"T": Stops("temperature T", (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 20, 100), 1)}
     starts = (-0.07, 0.05, -0.46)  # the row of "write", rounded to the slider's steps
@@ -32,12 +33,12 @@ def temperature() -> Explorer:
 def view(T: float, a: float, b: float, c: float) -> View:
     """Draw the scores, and the weights at this temperature.
 
-    >>> view(1, 0.0, 0.0, 0.0).sentence[:60]
-    'T = 1: the weights are 0.33, 0.33, 0.33. All are equal. Thei'
+    >>> view(1, 0.0, 0.0, 0.0).sentence[:55]
+    'T = 1: the weights are 0.33, 0.33, 0.33. All are equal.'
     """
     scores = np.array([a, b, c])
     weights = softmax(scores / T)
-    size = float(np.linalg.norm(softmax_jacobian(weights)))
+    size = float(np.linalg.norm(softmax_jacobian(weights))) / T  # by the scores themselves, not by scores / T
     tokens = write_a_poem.tokens
     said = ", ".join(f"{w:.2f}" for w in weights)
     description = f"Bars of the scores {a:.2f}, {b:.2f}, {c:.2f} and of the weights {said}"
@@ -47,12 +48,36 @@ def view(T: float, a: float, b: float, c: float) -> View:
         left.set(ylim=(-3.9, 3.9), title="scaled scores")
         draw_bars(right, weights, tokens, kind="weights", hatch="//")
         right.set(ylim=(0, 1.15), title=f"weights at T = {T:g}")
-    equal = a == b == c
-    most = "All are equal" if equal else f'Most goes to "{tokens[int(weights.argmax())]}"'
-    state = "saturated: a push of a score moves next to nothing" if size < SATURATED else "it can still learn"
     bits = figure_of(float(entropy(weights)), 2)
     sentence = (
-        f"T = {T:g}: the weights are {said}. {most}. Their entropy is {bits} of 1.58 bits, and the Jacobian has "
-        f"size {size:.2f}: {state}."
+        f"T = {T:g}: the weights are {said}. {largest_of(scores)} Their entropy is {bits} bits (at most log2 3 "
+        f"= 1.58). The Jacobian has size {size:.3f}: {state_of(size, float(weights.max()))}."
     )
     return View(picture, sentence)
+
+
+def largest_of(scores: Array) -> str:
+    """Say which token gets the largest weight, or which ones share it.
+
+    >>> largest_of(np.array([3.0, 3.0, 0.0]))
+    '"write" and "a" share the largest weight.'
+    """
+    names = [
+        f'"{token}"' for token, score in zip(write_a_poem.tokens, scores, strict=True) if score == scores.max()
+    ]
+    if len(names) == len(scores):
+        return "All are equal."
+    return f"{' and '.join(names)} {'share the largest weight' if len(names) > 1 else 'gets the largest weight'}."
+
+
+def state_of(size: float, most: float) -> str:
+    """Say what a push of a score would do.
+
+    >>> state_of(0.001, 0.99)
+    'saturated, for a push of a score moves next to nothing'
+    """
+    if size >= LITTLE:
+        return "a push of a score moves the weights"
+    if most > 0.9:
+        return "saturated, for a push of a score moves next to nothing"
+    return "T is so large that a push of a score hardly counts"

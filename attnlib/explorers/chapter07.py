@@ -25,10 +25,10 @@ HEADS = {
 
 
 def heads() -> Explorer:
-    """Choose a sentence and a head, and see what the verb learns.
+    """Choose a sentence and a head, and see what the verb finds out.
 
     >>> heads().sentence[:57]
-    'One head: chased takes 0.50 from cat and 0.50 from mouse.'
+    'One head: "chased" takes 0.50 from cat and 0.50 from mous'
     """
     return Explorer(
         view,
@@ -43,7 +43,7 @@ def view(sentence: str, head: str) -> View:
     """Draw the verb's attention as arcs, and what it takes home as bars.
 
     >>> view("mouse chased cat", "head 1: who?").sentence
-    'Head 1 asks who: chased takes 1.00 from mouse. It learns cat 0.00, mouse 1.00: the mouse chased.'
+    'Head 1 asks who: "chased" takes 1.00 from mouse. It receives cat 0.00, mouse 1.00: the mouse chased.'
     """
     words = sentence.split()
     X = np.array([ROWS[words[0]][0], CHASED, ROWS[words[2]][1]])  # (3, 5)
@@ -59,11 +59,11 @@ def view(sentence: str, head: str) -> View:
         left.set_title(head)
         draw_bars(right, output, ["cat", "mouse"], kind="output")
         right.set(ylim=(0, 1.15), title="output of chased")
-    learns = f"It learns cat {output[0]:.2f}, mouse {output[1]:.2f}"
+    learns = f"It receives cat {output[0]:.2f}, mouse {output[1]:.2f}"
     if head.startswith("one"):
         taken = f"{row[0]:.2f} from {words[0]} and {row[2]:.2f} from {words[2]}"
-        return View(picture, f"One head: chased takes {taken}. {learns}: who chased whom is lost.")
+        return View(picture, f'One head: "chased" takes {taken}. {learns}: who chased whom is lost.')
     place = 0 if "1" in head else 2
-    found = f"chased takes {row[place]:.2f} from {words[place]}"
+    found = f'"chased" takes {row[place]:.2f} from {words[place]}'
     asked, fact = ("who", "chased") if place == 0 else ("whom", "was chased")
     return View(picture, f"Head {1 + place // 2} asks {asked}: {found}. {learns}: the {words[place]} {fact}.")

@@ -20,7 +20,7 @@ def masks() -> Explorer:
     """Hide keys: the future, the padding, or single cells.
 
     >>> masks().sentence
-    'Every query sees every key. A query sees a later token: the future leaks into the past.'
+    'Every query sees every key. 6 cells show a later token: the future leaks into the past.'
     """
     everything = tuple((True,) * len(TOKENS) for _ in TOKENS)
     return Explorer(
@@ -99,6 +99,10 @@ def leak(allowed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
     >>> leak(causal_mask(4))
     'No query sees a later token: nothing leaks.'
     """
-    if np.triu(allowed, k=1).any():
-        return "A query sees a later token: the future leaks into the past."
+    later = np.argwhere(np.triu(allowed, k=1))
+    if len(later) == 1:
+        query, key = (TOKENS[place] for place in later[0])
+        return f'1 cell shows a later token ("{query}" sees "{key}"): the future leaks into the past.'
+    if len(later):
+        return f"{len(later)} cells show a later token: the future leaks into the past."
     return "No query sees a later token: nothing leaks."

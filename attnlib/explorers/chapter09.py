@@ -84,14 +84,17 @@ def view(step: int) -> View:
         draw_bars(left, row, bae.tokens, marked=[HUNGRY])
         left.axhline(1 / 8, color="#999999", linewidth=1, linestyle=":")
         left.set(ylim=(0, 1.15), title="배 attends to")
-        draw_curves(right, range(STEPS + 1), {"loss": past.losses}, kinds=["scores"])
-        right.plot([step], [loss], "o", color=COLOURS["weights"], markersize=10)
-        right.set(ylim=(0, 1.25), xlabel="step", title="loss")
+        lines = {"loss": past.losses, "weight of 고파서": past.weights[:, HUNGRY]}
+        draw_curves(right, range(STEPS + 1), lines, kinds=["scores", "weights"])
+        right.plot([step], [loss], "o", color=COLOURS["scores"], markersize=9)
+        right.plot([step], [row[HUNGRY]], "o", color=COLOURS["weights"], markersize=9)
+        right.set(ylim=(-0.05, 1.25), xlabel="step", title="loss; weight (dashed)")
         right.grid(color="#dddddd", linewidth=0.8)
-    when = f"After {step} steps" if step else "Before training"
+    when = f"After {step} {'step' if step == 1 else 'steps'}" if step else "Before training"
     best = int(sense.argmax())
     sentence = (
-        f"{when}: 배 gives 고파서 {row[HUNGRY]:.2f} of its attention (equal shares would be 0.125), the loss is "
-        f"{loss:.2f}, and 배 is read as {SENSES[best]} with probability {sense[best]:.2f}."
+        f"{when}: 배 gives 고파서 {row[HUNGRY]:.2f} of its attention (equal shares would be 0.125), the loss on "
+        f"the 400 training sentences is {loss:.2f}, and 배 is read as {SENSES[best]} with probability "
+        f"{sense[best]:.2f}."
     )
     return View(picture, sentence)

@@ -17,7 +17,7 @@ def window() -> Explorer:
     """Choose the window's width and the number of layers, and see who hears of whom.
 
     >>> window().sentence[:70]
-    'Width 3: each token sees itself and up to 2 before it, 21 scores in th'
+    'Width 3: each token sees itself and up to 2 before it; in each layer 2'
     """
     return Explorer(view, {"width": Slider("width", 1, N, 3), "layers": Slider("layers", 1, MOST_LAYERS, 1)})
 
@@ -44,13 +44,19 @@ def view(width: int, layers: int) -> View:
             (0.13, 0.14, 0.85, 0.76),
         )
         draw_matrix(axes, needed, places, places, digits=0, top=MOST_LAYERS, hidden=needed == 0)
-        axes.set_title("heard after so many layers")
+        axes.set_title("heard after so many layers (hatched: not heard)")
         axes.set_xlabel("of key (column)", color=COLOURS["key"])
         axes.set_ylabel("query (row)", color=COLOURS["query"])
-    before = {1: "only itself", 2: "itself and 1 before it"}.get(width, f"itself and up to {width - 1} before it")
+    before = "only itself" if width == 1 else f"itself and up to {width - 1} before it"
+    plain = N * (N + 1) // 2
+    scores = (
+        f"{seen.sum()} scores, where plain causal attention has {plain}"
+        if width < N
+        else "as many scores as without"
+    )
     after = "1 layer" if layers == 1 else f"{layers} layers"
     sentence = (
-        f"Width {width}: each token sees {before}, {seen.sum()} scores in the place of {N * (N + 1) // 2}. "
+        f"Width {width}: each token sees {before}; in each layer {scores}. "
         f"After {after} the last token has heard of {heard} of the {N} tokens."
     )
     return View(picture, sentence)

@@ -27,7 +27,7 @@ def real_model(model: MiniLM) -> Explorer:
     --------
     >>> from attnlib import minilm
     >>> real_model(minilm.load()).sentence
-    'Layer 3, head 1: it attends most to animal, 0.65. [CLS] gets 0.12.'
+    'Layer 3, head 1: "it" attends most to "animal", 0.65. "[CLS]" gets 0.12.'
     """
 
     @lru_cache(maxsize=8)
@@ -58,7 +58,7 @@ def draw(result: MiniLMResult, word: str, layer: int, head: int) -> View:
     >>> import numpy as np
     >>> weights = np.full((1, 1, 3, 3), 1 / 3)
     >>> draw(MiniLMResult(["[CLS]", "hi", "[SEP]"], np.zeros((2, 3, 4)), weights), "hi", 0, 0).sentence
-    'Layer 0, head 0: hi attends most to [CLS], 0.33.'
+    'Layer 0, head 0: "hi" attends most to "[CLS]", 0.33.'
     """
     tokens = result.tokens
     wanted = next((token for token in tokens if token.lower() == word.strip().lower()), None)
@@ -75,8 +75,8 @@ def draw(result: MiniLMResult, word: str, layer: int, head: int) -> View:
             9.0,
             5.2,
             f"Bars, layer {layer}, head {head}, {wanted} attends to: {said}",
-            (0.13, 0.06, 0.3, 0.86),
-            (0.56, 0.06, 0.42, 0.86),
+            (0.13, 0.1, 0.3, 0.82),
+            (0.56, 0.1, 0.42, 0.82),
         )
         left.barh(range(n), row, color=COLOURS["weights"], height=0.7)
         for place, weight in enumerate(row):
@@ -91,9 +91,10 @@ def draw(result: MiniLMResult, word: str, layer: int, head: int) -> View:
                 (-0.5, query - 0.5), n, 1, fill=False, edgecolor=COLOURS["query"], linewidth=2.4, clip_on=False
             )
         )
-        right.set(title=f"layer {layer}, head {head}: all tokens", xticks=[])
+        right.set(title=f"layer {layer}, head {head}", xticks=[])
         right.set_yticks(range(n), tokens, size=10)
+        right.set_xlabel("key (column), in the same order", color=COLOURS["key"])
         right.tick_params(length=0)
     best = int(row.argmax())
-    sentence = f"Layer {layer}, head {head}: {wanted} attends most to {tokens[best]}, {row[best]:.2f}."
-    return View(picture, sentence if best == 0 else f"{sentence} {tokens[0]} gets {row[0]:.2f}.")
+    sentence = f'Layer {layer}, head {head}: "{wanted}" attends most to "{tokens[best]}", {row[best]:.2f}.'
+    return View(picture, sentence if best == 0 else f'{sentence} "{tokens[0]}" gets {row[0]:.2f}.')

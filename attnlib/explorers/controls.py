@@ -227,7 +227,10 @@ class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
             ]
             for row, line in zip(rows, value, strict=True)
         ]
-        head = [ipywidgets.Label("query (row) sees"), *(ipywidgets.Label(f"key {column}") for column in columns)]
+        head = [
+            ipywidgets.Label("by hand: query (row)"),
+            *(ipywidgets.Label(f"key {column}") for column in columns),
+        ]
         lines = [[ipywidgets.Label(row), *line] for row, line in zip(rows, self.buttons, strict=True)]
         super().__init__(
             [widget for line in [head, *lines] for widget in line],
@@ -260,9 +263,9 @@ def sign(on: bool) -> str:
     """Give the word on a cell's button: colour alone would not do.
 
     >>> sign(True), sign(False)
-    ('sees', 'hidden')
+    ('allowed', 'hidden')
     """
-    return "sees" if on else "hidden"
+    return "allowed" if on else "hidden"
 
 
 @dataclass(frozen=True)

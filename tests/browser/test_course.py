@@ -113,7 +113,7 @@ def test_the_explorer_moves_by_keyboard_and_mouse(chapter, artefacts):
             explored.box.locator("input[type=checkbox]").focus()
             chapter.page.keyboard.press("Space")
         elif action == "cell":
-            explored.box.locator("button", has_text="sees").first.click()
+            explored.box.locator("button", has_text="allowed").first.click()
             now["cells"] = ((False, True, True, True), *now["cells"][1:])
         else:
             getattr(explored, action)(*arguments)
