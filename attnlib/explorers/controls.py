@@ -221,7 +221,7 @@ class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
         self.buttons = [
             [
                 ipywidgets.ToggleButton(
-                    on, description=sign(on), tooltip=f"{row} may see {column}", layout={"width": "5em"}
+                    on, description=sign(on), tooltip=f"{row} may see {column}", layout={"width": "6.4em"}
                 )
                 for column, on in zip(columns, line, strict=True)
             ]
@@ -235,7 +235,7 @@ class CellGrid(ipywidgets.GridBox):  # type: ignore[misc]
         super().__init__(
             [widget for line in [head, *lines] for widget in line],
             value=self._pressed(),
-            layout={"grid_template_columns": f"13.5em repeat({len(columns)}, 5.4em)", "grid_gap": "2px"},
+            layout={"grid_template_columns": f"13.5em repeat({len(columns)}, 6.8em)", "grid_gap": "2px"},
         )
         self._moving = False
         for line in self.buttons:

@@ -178,6 +178,13 @@ class Explored:
         )
         return base64.b64decode(data)
 
+    def cut_off(self):
+        """Give the labels and buttons whose words do not fit."""
+        return self.box.evaluate(
+            """box => [...box.querySelectorAll('.widget-label, .widget-toggle-button')]
+                .filter(part => part.scrollWidth > part.clientWidth + 1).map(part => part.textContent)"""
+        )
+
     def press(self, place, key):
         """Move a slider by the keyboard alone."""
         self.box.locator(".noUi-handle").nth(place).focus()

@@ -105,6 +105,7 @@ def test_the_explorer_moves_by_keyboard_and_mouse(chapter, artefacts):
     known = maker(minilm.load()) if maker is explorers.real_model else maker()
     explored = labs.Explored(chapter.page)
     explored.wait_for(known.sentence)  # sensible at once, before anybody moves anything
+    assert explored.cut_off() == []
     assert explored.picture() == known.view(**known.start).picture.frame()
     now = dict(known.start)
     for action, *arguments, change in MOVES[maker.__name__]:
