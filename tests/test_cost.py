@@ -1,6 +1,5 @@
 """Chapter 11: cheaper ways to the same output, and the variants of today's models that change it."""
 
-import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -18,6 +17,7 @@ from attnlib.cache import KeyValueCache
 from attnlib.rotary import rotary
 from attnlib.softcap import soft_cap
 from attnlib.windows import window_mask
+from benchmarks.memory import peak
 
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
 dtypes = st.sampled_from([np.float32, np.float64])
@@ -173,16 +173,6 @@ def test_causal_makes_half_the_scores(monkeypatch, causal):
     assert made == ((strips + 1) / strips / 2 if causal else 1) * n * n
 
 
-def peak_bytes(call):
-    """Give how many bytes were in use, at most, above those at the start."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 N = 4096
 N_BY_N = {
     "none": lambda: None,
@@ -197,14 +187,14 @@ N_BY_N = {
 def test_memory_is_a_twentieth_of_the_scores(causal, mask):
     Q, K, V = draw(np.float32, (2, N, 64), (2, N, 64), (2, N, 64))
     hidden = N_BY_N[mask]()
-    used = peak_bytes(lambda: blockwise_attention(Q, K, V, hidden, causal=causal, threads=2))
+    used = peak(lambda: blockwise_attention(Q, K, V, hidden, causal=causal, threads=2))
     assert Q.nbytes <= used < 0.05 * 2 * N * N * 4  # at least the output: so the measure does measure
 
 
 def test_memory_grows_with_n_and_not_with_its_square():
     def used(n, compute):
         Q, K, V = draw(np.float32, (n, 8), (n, 8), (n, 8))
-        return peak_bytes(lambda: compute(Q, K, V))
+        return peak(lambda: compute(Q, K, V))
 
     assert used(2048, attention) > 3.5 * used(1024, attention)
     in_blocks = partial(blockwise_attention, threads=2)  # each thread holds its own block of scores
