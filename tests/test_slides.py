@@ -325,6 +325,15 @@ def test_a_handout_has_every_exercise_with_room_and_no_answer(sheets):
                 assert len(line) < 12 or html.escape(line.strip()) not in page, exercise
 
 
+def test_a_handout_has_a_picture_but_none_that_comes_after_a_question(sheets):
+    assert all("<img" in page for page in sheets.values())
+    question = text("## 1. One\n\n**Predict:** how many?")
+    after = {**code("x"), "outputs": [{"data": {"image/png": "AAAA", "text/plain": "a picture of the answer"}}]}
+    page = handout.sheet(SOFTMAX, [text("# 05 Softmax"), question, after, text("## Recap\n\n1. Say it.")])
+    assert "a picture of the answer" not in page
+    assert "The way of the data" in page
+
+
 def test_a_handout_does_not_print_what_a_prediction_asks_for():
     cells = [
         TITLE,
@@ -335,4 +344,4 @@ def test_a_handout_does_not_print_what_a_prediction_asks_for():
     ]
     page = handout.sheet(SOFTMAX, cells)
     assert "Context." in page
-    assert "42" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S)
+    assert "42" not in re.sub(r"<style>.*?</style>|base64,[\w+/=]*", "", page, flags=re.S)

@@ -1,7 +1,8 @@
 """Make a printable handout for each chapter from its notebook: ``python tools/handout.py [number ...]``.
 
 First the predictions and exercises with room to write, then, on pages of their own, the formulas and pictures to
-keep. It holds no answers: not those of the exercises, nor what the code prints.
+keep. It holds no answers: not those of the exercises, nor what the code prints, nor a picture that comes after a
+question of its section.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from attnlib.chapters import Chapter
 HANDOUT = pages.ROOT / "handout"
 LINES = {"predict": 2, "short": 3, "code": 7}  # ruled lines to write on
 KEPT = ("block_math", "table")
+WAY = "![The way of the data: text, tokens, X, then Q, K and V, then scores, scaled scores, weights and output]"
+WAY += "(../images/pipeline.svg)"
 
 
 @dataclass
@@ -43,7 +46,7 @@ def sections(cells: Sequence[Cell]) -> list[Section]:
     found = [Section("")]
     task: list[str] = []
     before = ""
-    asked = False  # the text that follows may hold the answer
+    asked = False  # the text or picture that follows may hold the answer
     for cell in cells:
         if cell["kind"] == "markdown":
             context: list[str] = []
@@ -72,7 +75,7 @@ def sections(cells: Sequence[Cell]) -> list[Section]:
             found[-1].work.append(f'<div class="item">{"".join(task)}{shown}{room}</div>')
             asked = True
         else:
-            drawn = pages.drawings(cell) if cell["tag"] != "skip" else []
+            drawn = pages.drawings(cell) if cell["tag"] != "skip" and not asked else []
             found[-1].keep += [f'<div class="item">{before}{pages.picture(*one)}</div>' for one in drawn]
             if task and task[0].startswith("<h3>Exercise"):
                 task += [pages.code_block(cell["source"], "code"), pages.code_block(pages.printed(cell), "output")]
@@ -105,6 +108,8 @@ def sheet(chapter: Chapter, cells: Sequence[Cell]) -> str:
         if section.keep:
             kept = "".join(dict.fromkeys(section.keep))
             keep.append(f"<section><h2>{section.title}</h2>{kept}</section>")
+    if not any("<img" in part for part in keep):  # all of its pictures would tell too much: the one of the course
+        keep.insert(0, f"<section><h2>The way of the data</h2>{pages.to_html(pages.parse(WAY))}</section>")
     keep.append(f"<section><h2>Say it to your study group</h2><div class='item'>{recap(cells)}</div></section>")
     name = html.escape(f"{chapter.number} {chapter.title}".replace("\n", " "))
     body = (

@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from playwright.sync_api import TimeoutError  # noqa: A004 - the one that a page raises
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)(\S*)\?token=([0-9a-f]+)")
@@ -37,6 +39,15 @@ class Lab:
     """the page that `make lab` opens"""
     token: str
     desk: Path
+
+    looked_at: set = field(default_factory=set)
+    """the notebooks that are open in a page"""
+
+    def end_kernels(self, request):
+        """End the kernels of all notebooks that are open in no page."""
+        for session in request.get(self.address("/api/sessions")).json():
+            if Path(session["path"]).name not in self.looked_at:
+                request.delete(self.address(f"/api/sessions/{session['id']}"))
 
     def address(self, path):
         """Give the address of a page of this Lab, with the token."""
@@ -95,7 +106,17 @@ class Notebook:
     def __init__(self, page, lab, file):
         self.page, self.lab, self.file = page, lab, file
         page.set_default_timeout(PATIENCE)
-        page.goto(lab.address(f"/lab/tree/notebooks/{file}") + "&reset")
+        try:
+            self.open()
+        except TimeoutError:  # a kernel that did not come up: a learner would close it and open the chapter again
+            self.open()
+
+    def open(self):
+        """Open the notebook with a new kernel, and end the kernels of notebooks that nobody looks at any more."""
+        self.lab.looked_at.discard(self.file)
+        self.lab.end_kernels(self.page.request)
+        self.lab.looked_at.add(self.file)
+        self.page.goto(self.lab.address(f"/lab/tree/notebooks/{self.file}") + "&reset")
         self.wait_until_idle()
 
     def wait_until_idle(self):

@@ -55,6 +55,7 @@ def chapter(request, chromium, lab):
     yield notebook
     notebook.save()
     context.close()
+    lab.looked_at.discard(notebook.file)
 
 
 def cells_of(notebook):
