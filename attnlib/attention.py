@@ -23,6 +23,7 @@ from attnlib.similarity import require_broadcast
 from attnlib.softmax import shares_of_exp
 
 FAR_BELOW = 1e30  # the largest float32, and so the largest float64
+MANY = 2**19  # scores in one head: from so many on it pays to give heads to threads
 
 
 class AttentionResult(NamedTuple):
@@ -93,12 +94,39 @@ def attention(
     allowed = as_mask("attention", mask, (n_queries, n_keys), Q.dtype, leading=(Q, K, V))
     if as_flag("attention", "causal", causal):
         allowed = both(allowed, causal_mask(n_queries, n_keys))
+    if n_queries * n_keys >= MANY and math.prod(Q.shape[:-2]) > 1:
+        return _by_heads(Q, K, V, allowed, factor)
 
     scores = Q @ K.swapaxes(-1, -2)  # (..., n_queries, n_keys)
     scaled = scores * scores.dtype.type(factor)  # a float of the same dtype: float32 stays float32
     masked = scaled if allowed is None else apply_mask(scaled, allowed)
     weights = shares_of_exp(masked)  # (..., n_queries, n_keys)
     output = weights @ V  # (..., n_queries, d_v)
+    return AttentionResult(scores, scaled, masked, weights, output)
+
+
+def _by_heads(Q: Array, K: Array, V: Array, mask: Array | None, factor: float) -> AttentionResult:
+    """Take the same steps with threads, each with one head at a time: no head needs another."""
+    from attnlib.threads import share  # here: most calls are small, and need not wait for its import
+
+    leading = require_broadcast("attention", Q=Q, K=K, V=V, mask=Q if mask is None else mask)
+    n_queries, n_keys = Q.shape[-2], K.shape[-2]
+    scores, scaled, weights = (np.empty((*leading, n_queries, n_keys), Q.dtype) for _ in range(3))
+    masked = scaled if mask is None else np.empty_like(scaled)
+    output = np.empty((*leading, n_queries, V.shape[-1]), Q.dtype)
+    Q, K, V = (np.broadcast_to(array, (*leading, *array.shape[-2:])) for array in (Q, K, V))  # views, no copies
+    if mask is not None:
+        mask = np.broadcast_to(mask, scores.shape)
+
+    def take(head: tuple[int, ...]) -> None:
+        np.matmul(Q[head], K[head].T, out=scores[head])  # (n_queries, n_keys)
+        np.multiply(scores[head], Q.dtype.type(factor), out=scaled[head])
+        if mask is not None:
+            masked[head] = apply_mask(scaled[head], mask[head])
+        shares_of_exp(masked[head], out=weights[head])
+        np.matmul(weights[head], V[head], out=output[head])  # (n_queries, d_v)
+
+    share(take, list(np.ndindex(leading)))
     return AttentionResult(scores, scaled, masked, weights, output)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,7 +130,10 @@ def blockwise_attention(
         )
 
     half = (block + 1) // 2
-    share(gather, [(head, rows) for head in np.ndindex(leading) for rows in blocks(n_queries, half)], threads)
+    pieces = [(head, rows) for head in np.ndindex(leading) for rows in blocks(n_queries, half)]
+    share(
+        gather, pieces[::-1], threads
+    )  # causal: the last queries see most, and go first, so that no thread waits
     return output
 
 
@@ -171,8 +176,16 @@ def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:
     n_queries, n_keys = scaled.shape
     if n_seen < n_keys:
         some = max(0, n_seen)  # all queries see these: only the rest need be looked at
-        hidden = ~np.tri(n_queries, n_keys - some, k=n_seen - some - 1, dtype=bool)  # (n_queries, rest)
-        np.copyto(scaled[:, some:], -np.inf, where=hidden)
+        scaled[:, some:] += _future(n_queries, n_keys - some, n_seen - some, scaled.dtype)
+
+
+@lru_cache(maxsize=16)  # nearly all blocks ask for the same one
+def _future(n_queries: int, n_keys: int, n_seen: int, dtype: np.dtype[Any]) -> Array:
+    """Give −inf where a key lies in the future of a query, else 0; the first query sees `n_seen` keys."""
+    seen = np.tri(n_queries, n_keys, k=n_seen - 1, dtype=bool)
+    future = np.where(seen, dtype.type(0), dtype.type(-np.inf))  # (n_queries, n_keys)
+    future.flags.writeable = False  # it is lent to many
+    return future
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:

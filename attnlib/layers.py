@@ -144,7 +144,8 @@ def erf(x: ArrayLike) -> Array:
     A step from −1 to 1, blurred by exp(−t²)/√π, is erf. So take a square wave: such steps up and down, 12 apart.
     It is a sum of sines, (4/π) Σ sin(ωx)/k with ω = kπ/12 and k = 1, 3, 5, ..., and the blur shrinks each of them
     by exp(−ω²/4): few are left. Between −6 and 6 the other steps, and the sines after k = 47, change it by less
-    than 1e-16. Farther away erf is ±1, to the last digit. For float32, steps 8 apart and sines up to k = 21 do.
+    than 1e-16. Farther away erf is ±1, to the last digit. For float32, steps 8 apart and sines up to k = 21 do;
+    it is off by less than 1.2e-7, two of its last digits.
 
     Parameters
     ----------
@@ -161,9 +162,10 @@ def erf(x: ArrayLike) -> Array:
     flat, result = x.ravel(), np.empty(x.size, x.dtype)
     for start in range(0, x.size, 16384):  # so many at a time stay in the processor's cache
         part = flat[start : start + 16384]
-        wave = _blurred_wave(np.clip(part.astype(FLOAT64), -apart / 2, apart / 2), apart, last)
-        exact = np.where(np.abs(part) < apart / 2, np.clip(wave, -1, 1), np.sign(part))  # rounding keeps off ±1
-        result[start : start + 16384] = exact
+        near = np.clip(part, -apart / 2, apart / 2)
+        wave = _blurred_wave(near, apart, last)
+        np.clip(wave, -1, 1, out=wave)  # rounding keeps off ±1
+        result[start : start + 16384] = np.where(near == part, wave, np.sign(part))
     return result.reshape(x.shape)
 
 
@@ -173,15 +175,19 @@ def _blurred_wave(x: Array, apart: int, last: int) -> Array:
     From sin(kθ) = 2 cos(2θ) sin((k−2)θ) − sin((k−4)θ) follows Clenshaw's way: begin with the last factor, and
     after each step to the next k, two smaller, multiply what there is by 2 cos(2θ), less what there was before.
     """
-    sine = np.sin(x * (math.pi / apart))  # sin θ
+    sine = np.sin(x * (math.pi / apart)).astype(FLOAT64, copy=False)  # sin θ
     with np.errstate(under="ignore"):
         twice_cosine = 2 - 4 * sine * sine  # 2 cos(2θ)
-    now, before = np.zeros_like(x), np.zeros_like(x)
+    now, before, room = np.zeros_like(sine), np.zeros_like(sine), np.empty_like(sine)
     for k in range(last, 0, -2):
         omega = k * math.pi / apart
-        factor = 4 / math.pi * math.exp(-omega * omega / 4) / k
-        now, before = factor + twice_cosine * now - before, now
-    return sine * (now + before)
+        np.multiply(twice_cosine, now, out=room)
+        room -= before
+        room += 4 / math.pi * math.exp(-omega * omega / 4) / k
+        now, before, room = room, now, before  # what there was two steps ago makes room for the next
+    now += before
+    now *= sine
+    return now
 
 
 def gelu(x: ArrayLike) -> Array:
@@ -200,7 +206,9 @@ def gelu(x: ArrayLike) -> Array:
     """
     (x,) = as_floats("gelu", 0, x=x)
     require_finite("gelu", x=x)
-    return x * _share_below(x)
+    share = _share_below(x)
+    share *= x
+    return share
 
 
 def gelu_backward(x: ArrayLike, d_output: ArrayLike) -> Array:
@@ -227,7 +235,10 @@ def gelu_backward(x: ArrayLike, d_output: ArrayLike) -> Array:
 
 def _share_below(x: Array) -> Array:
     """Give Φ(x): the share of a normal distribution below x."""
-    return (1 + erf(x / math.sqrt(2))) / 2
+    share = erf(x / math.sqrt(2))
+    share += 1  # in place: large arrays cost more to make than to fill
+    share /= 2
+    return share
 
 
 def _same_shape(who: str, x: ArrayLike, d_output: ArrayLike) -> tuple[Array, Array]:

@@ -160,7 +160,9 @@ class MiniLM:
         return split_heads(self._linear(X, f"{name}.attention.self.{part}"), self.num_heads)  # (heads, n, d_k)
 
     def _linear(self, X: Array, name: str) -> Array:
-        return X @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]  # (n, d_out)
+        rows = X @ self.tensors[f"{name}.weight"].T  # (n, d_out)
+        rows += self.tensors[f"{name}.bias"]
+        return rows
 
     def _norm(self, X: Array, name: str) -> Array:
         gain, bias = (self.tensors[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))

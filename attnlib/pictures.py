@@ -25,6 +25,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.patches import Arc, Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
@@ -443,6 +444,11 @@ def curves(
         draw_curves(axes, xs, ys, kinds=kinds, marks=marks)
         axes.set_xscale("log" if "x" in log else "linear")
         axes.set_yscale("log" if "y" in log else "linear")
+        if "y" in log:
+            axes.yaxis.set_minor_formatter(NullFormatter())  # else 3 and 4 can run into each other
+            if max(map(np.max, ys.values())) < 100 * min(map(np.min, ys.values())):
+                axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         if marks:
             axes.set_xticks(xs, [f"{number:g}" for number in xs])
             axes.set_xticks([], minor=True)

@@ -2,11 +2,12 @@
 
     >>> from attnlib import projector
     >>> projector()
-    Projector on: type and the pictures drawn from here on are large. Back: attnlib.projector(False)
+    Projector on: type and the pictures drawn from here on are large; in the slides press p. Back: projector(False)
     >>> projector(False)
     Projector off: type and the pictures drawn from here on have their usual size.
 
-`make lab ARGS=--projector` starts JupyterLab with it switched on.
+`make lab ARGS=--projector` starts JupyterLab with it switched on, `make slides ARGS=--projector` makes slides that
+begin with it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Projector:
         """Say what was done."""
         if self.on:
             return (
-                "Projector on: type and the pictures drawn from here on are large. Back: attnlib.projector(False)"
+                "Projector on: type and the pictures drawn from here on are large; in the slides press p. "
+                "Back: projector(False)"
             )
         return "Projector off: type and the pictures drawn from here on have their usual size."
 

@@ -136,7 +136,7 @@ class SenseModel:
         >>> SenseModel(np.random.default_rng(0)).attend(corpus().ids[:5]).weights.shape
         (5, 1, 8)
         """
-        _, Q, K, V = self._projections(ids)
+        Q, K, V = self._projections(ids)
         return attention(Q, K, V, scale=self.scale)
 
     def logits(self, ids: Array) -> Array:
@@ -163,24 +163,30 @@ class SenseModel:
         (1.1, ['W_K', 'W_Q', 'W_S', 'W_V', 'table'])
         """
         p = self.parameters
-        X, Q, K, V = self._projections(part.ids)  # (b, 8, d), (b, 1, d), (b, 8, d), (b, 8, d)
+        Q, K, V = self._projections(part.ids)  # (b, 1, d), (b, 8, d), (b, 8, d)
         output = attention(Q, K, V, scale=self.scale).output  # (b, 1, d)
         loss, d_logits = cross_entropy(output[:, 0] @ p["W_S"], part.senses)
 
         d_output, d_W_S = linear_backward(output, p["W_S"], d_logits[:, None])
-        dQ, dK, dV = attention_backward(Q, K, V, d_output, scale=self.scale)
-        d_bae, d_W_Q = linear_backward(X[:, BAE : BAE + 1], p["W_Q"], dQ)
-        by_keys, d_W_K = linear_backward(X, p["W_K"], dK)
-        by_values, d_W_V = linear_backward(X, p["W_V"], dV)
-        dX = by_keys + by_values  # (b, 8, d)
-        dX[:, BAE : BAE + 1] += d_bae
-        d_table = embedding_backward(part.ids, dX, len(VOCABULARY))
-        return loss, {"table": d_table, "W_Q": d_W_Q, "W_K": d_W_K, "W_V": d_W_V, "W_S": d_W_S}
+        d_rows = attention_backward(Q, K, V, d_output, scale=self.scale)  # dQ, dK, dV
+        found = {"table": np.zeros_like(p["table"]), "W_S": d_W_S}
+        for name, ids, d_row in zip(("W_Q", "W_K", "W_V"), self._asked(part.ids), d_rows, strict=True):
+            d_projected = embedding_backward(ids, d_row, len(VOCABULARY))  # (33, d): the sum for each token
+            d_table, found[name] = linear_backward(p["table"], p[name], d_projected)
+            found["table"] += d_table
+        return loss, found
 
-    def _projections(self, ids: Array) -> tuple[Array, Array, Array, Array]:
-        X = self.parameters["table"][ids]
-        W_Q, W_K, W_V = (self.parameters[name] for name in ("W_Q", "W_K", "W_V"))
-        return X, X[:, BAE : BAE + 1] @ W_Q, X @ W_K, X @ W_V
+    def _projections(self, ids: Array) -> tuple[Array, Array, Array]:
+        """Project the table, then look up: the same rows as table[ids] W, but each token is projected once."""
+        p = self.parameters
+        names = ("W_Q", "W_K", "W_V")
+        Q, K, V = ((p["table"] @ p[name])[places] for name, places in zip(names, self._asked(ids), strict=True))
+        return Q, K, V
+
+    @staticmethod
+    def _asked(ids: Array) -> tuple[Array, Array, Array]:
+        """Give the tokens that ask, (b, 1), and twice those that answer, (b, 8): with their keys and values."""
+        return ids[:, BAE : BAE + 1], ids, ids
 
 
 def train(model: SenseModel, part: Corpus, steps: int, rate: float = 0.01) -> Iterator[tuple[int, float]]:

@@ -35,21 +35,21 @@ def softmax(x: ArrayLike, axis: int = -1) -> Array:
     if wrong.any():
         where = first_true(wrong)
         raise ValueError(f"softmax: x has {x[where]} at {where}; expected finite numbers or -inf")
-    return shares_of_exp(x, axis)
+    return np.moveaxis(shares_of_exp(np.moveaxis(x, axis, -1)), -1, axis)
 
 
-def shares_of_exp(x: Array, axis: int = -1) -> Array:
-    """Compute softmax without checking: `x` holds finite numbers or −inf.
+def shares_of_exp(x: Array, out: Array | None = None) -> Array:
+    """Compute softmax of the last axis without checking: `x` holds finite numbers or −inf.
 
     >>> shares_of_exp(np.array([-np.inf, 1e4, 1e4]))
     array([0. , 0.5, 0.5])
     """
     with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
-        top = x.max(axis=axis, keepdims=True)
+        top = x.max(axis=-1, keepdims=True)
         top[top == -np.inf] = 0  # nothing to choose from: -inf - 0 stays -inf, and its exp is 0
-        weights = x - top  # at most 0, so that exp cannot overflow
+        weights = np.subtract(x, top, out=out)  # at most 0, so that exp cannot overflow
         np.exp(weights, out=weights)
-        total = weights.sum(axis=axis, keepdims=True)
+        total = np.einsum("...j->...", weights)[..., None]  # the sum of each row; quicker than .sum()
         total[total == 0] = 1  # 0 / 1 = 0: no weight at all, rather than 0 / 0
         weights /= total
     return weights

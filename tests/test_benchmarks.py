@@ -141,8 +141,15 @@ def test_a_program_that_fails_is_not_timed():
 
 def test_a_notebook_that_fails_is_not_timed(tmp_path):
     missing = tmp_path / "none.ipynb"
-    with pytest.raises(RuntimeError, match="a notebook fails"):
-        validation.validate([missing])
+    with pytest.raises(RuntimeError, match="the notebooks have 1 cells, and pytest says"):
+        validation.validate([missing], 1)
+
+
+def test_the_floor_starts_a_kernel_for_every_chapter(tmp_path):
+    for path in sorted(NOTEBOOKS.glob("*.ipynb"))[:2]:
+        (tmp_path / path.name).write_text(json.dumps(only_imports(path)), encoding="utf-8")
+    with pytest.raises(RuntimeError, match="the notebooks have 3 cells, and pytest says: 2 passed"):
+        validation.validate([tmp_path], 3)
 
 
 def test_the_machine_is_described_without_names_or_paths():

@@ -399,9 +399,9 @@ def test_the_next_steps_are_drawn_while_nobody_waits(monkeypatch):
         explorer.widgets["n"].value = 6
         while explorer._later:  # until the neighbours are drawn; one of them cannot be
             await asyncio.sleep(0)
-        assert calls == [4, 6, 7, 5]
+        assert calls == [4, 6, 7, 5, 11, 1, 99, 0]  # one step, a page, the ends
         explorer.widgets["n"].value = 5
-        assert calls == [4, 6, 7, 5]  # it was there
+        assert len(calls) == 8  # it was there
         assert explorer.sentence == "This is 5."
         explorer.widgets["n"].value = 7
         assert explorer.sentence.startswith("7 cannot be drawn.")

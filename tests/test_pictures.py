@@ -174,6 +174,21 @@ def test_every_figure_of_every_chapter_on_a_projector(chapter):
         projector(False)
 
 
+@pytest.mark.parametrize("last", [0.31, 0.45, 0.9, 2.8, 9.9, 31, 300])
+def test_the_numbers_of_a_logarithmic_axis_keep_apart(last):
+    try:
+        projector()
+        times = np.geomspace(0.3, last, 4)
+        picture = pictures.curves(
+            [256, 512, 1024, 2048], {"time": times}, xlabel="n", ylabel="ms", log="xy", marks=True
+        )
+        assert clashes(picture) == []
+        low, high = picture.axes[0].get_ylim()
+        assert any(low <= float(place) <= high for place in picture.axes[0].get_yticks())
+    finally:
+        projector(False)
+
+
 def test_the_projector_makes_letters_larger_and_can_be_switched_off():
     def size():
         with pictures.look():

@@ -210,8 +210,13 @@ def test_an_exercise_tells_the_speaker_its_named_mistakes_and_the_room_nothing(b
 def test_without_a_plan_one_sentence_says_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(slides, "PLAN", tmp_path / "TEACHING.md")
     monkeypatch.setattr(slides, "SLIDES", tmp_path / "slides")
-    monkeypatch.setattr(slides, "build", lambda numbers: {"index.html": "page"})
+    asked = []
+    monkeypatch.setattr(
+        slides, "build", lambda numbers, projector: asked.append((numbers, projector)) or {"index.html": "page"}
+    )
     assert slides.main([]) == 0
+    assert slides.main(["05", "--projector"]) == 0
+    assert asked == [([], False), (["05"], True)]
     said = capsys.readouterr().out
     assert "TEACHING.md is not here" in said
     assert (tmp_path / "slides" / "index.html").read_text() == "page"

@@ -1,11 +1,13 @@
 """Work shared by threads: nothing lost, nothing left behind, and BLAS as it was."""
 
+import sys
 import threading
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from attnlib.attention import attention
 from attnlib.blockwise import blockwise_attention
 from attnlib.threads import blas_threads, one_blas_thread, share
 
@@ -130,3 +132,26 @@ def test_an_error_inside_a_block_is_raised_by_blockwise_attention(monkeypatch):
     monkeypatch.setattr(np, "matmul", full)
     with pytest.raises(MemoryError, match="no room"):
         blockwise_attention(Q, Q, Q, block=2, threads=2)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3, 40, 4), (3, 50, 4)), ((2, 3, 40, 4), (3, 50, 4)), ((3, 40, 4), (2, 1, 50, 4))]
+)
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"scale": 0.3}, {"mask": "float"}, {"mask": "boolean"}])
+def test_heads_that_threads_share_get_what_one_thread_gives_them(shapes, options, monkeypatch):
+    rng = np.random.default_rng(0)
+    Q, K = (rng.normal(size=shape) for shape in shapes)
+    V = rng.normal(size=(3, 50, 5))
+    if "mask" in options:
+        allowed = rng.random((2, 1, 40, 50)) < 0.5
+        options = {"mask": allowed if options["mask"] == "boolean" else np.where(allowed, 0.5, -np.inf)}
+    whole = attention(Q, K, V, **options)
+    used = []
+    monkeypatch.setattr("attnlib.threads.share", lambda work, heads: used.append(len(heads)) or share(work, heads))
+    monkeypatch.setattr(sys.modules["attnlib.attention"], "MANY", 40 * 50)
+    shared = attention(Q, K, V, **options)
+    assert used == [whole.output[..., 0, 0].size]
+    assert shared.output.shape == whole.output.shape
+    for theirs, ours in zip(whole, shared, strict=True):
+        np.testing.assert_allclose(ours, np.broadcast_to(theirs, ours.shape), atol=1e-12)
+    assert (shared.masked is shared.scaled) == (whole.masked is whole.scaled)

@@ -1,6 +1,6 @@
 "use strict";
 // A small presenter: keys, steps, a list, the speaker's window, print. The page works without it as a long page.
-const slides = [...document.querySelectorAll(".slide")];
+let slides = [...document.querySelectorAll(".slide")];
 const said = document.getElementById("said");
 let now = 0, step = 0, speaker = null, started = Date.now();
 
@@ -35,18 +35,84 @@ function scale() {
   slides.forEach((slide) => { slide.style.transform = `translate(${x}px, ${y}px) scale(${by})`; });
 }
 
-// Type is as large as fits, in small steps; a long formula gets narrower by itself.
+// Type is as large as fits, in small steps; a long formula, and in a room long code, gets narrower by itself.
 function fit(slide) {
-  const body = slide.querySelector(".body");
-  slide.style.display = "flex";
-  for (let size = 121; size >= 70; size -= 3) {
+  const body = slide.querySelector(".body"), pair = body.querySelector(".pair");
+  const tall = slide.matches(".large") ? 430 : 330;  // pixels that a picture needs
+  const fits = (size) => {
     slide.style.setProperty("--fit", size / 100);
     slide.dataset.fit = size;
-    slide.querySelectorAll("math[display=block]").forEach(narrow);
+    slide.querySelectorAll(".large pre, math[display=block]").forEach(narrow);
     const picture = body.querySelector(".figure");
-    if (!overflows(body) && !(picture && picture.clientHeight < 330)) break;
+    return !overflows(body) && !(picture && picture.clientHeight < tall);
+  };
+  const largest = () => {
+    for (let size = 121; size >= 70; size -= 3) if (fits(size)) return true;
+    return false;
+  };
+  slide.style.display = "flex";
+  if (pair) pair.classList.toggle("stacked", slide.matches(".large"));  // code above its output: both can be larger
+  if (!largest() && pair) {
+    pair.classList.remove("stacked");
+    largest();
   }
   slide.style.display = "";
+}
+
+// For a room: what does not fit in large type goes on, on a slide of its own; questions stay whole.
+function spread(slide) {
+  fit(slide);
+  const body = slide.querySelector(".body");
+  if (slide.dataset.fit >= 91 || slide.matches(".exercise") || !groups(body)[1]) return [slide];
+  const column = body.querySelector(".column");
+  if (column) {
+    column.replaceWith(...column.children);
+    slide.classList.remove("beside");
+  }
+  const rest = slide.cloneNode(true);
+  rest.querySelector(".body").replaceChildren();
+  while (slide.dataset.fit < 91 && groups(body)[1]) {
+    rest.querySelector(".body").prepend(...groups(body).at(-1));
+    fit(slide);
+  }
+  slide.after(rest);
+  const title = rest.querySelector("h2");
+  if (title && !title.querySelector(".more")) title.insertAdjacentHTML("beforeend", ' <span class="more">(more)</span>');
+  return [slide, ...spread(rest)];
+}
+
+function groups(body) {
+  const found = [];
+  for (const block of body.querySelectorAll(".block")) {
+    if (found.length && "joined" in block.dataset) found.at(-1).push(block);
+    else found.push([block]);
+  }
+  return found;
+}
+
+const usual = slides.map((slide) => slide.cloneNode(true));
+
+function large(on) {
+  const here = slides[now].dataset.of;
+  const fresh = usual.map((slide, i) => {
+    const copy = slide.cloneNode(true);
+    copy.classList.toggle("large", on);
+    copy.dataset.of = i;
+    return copy;
+  });
+  document.getElementById("deck").replaceChildren(...fresh);
+  slides = on ? fresh.flatMap(spread) : fresh;
+  if (!on) slides.forEach(fit);
+  slides.forEach((slide, i) => {
+    slide.id = `s${i + 1}`;
+    slide.setAttribute("aria-label", `slide ${i + 1} of ${slides.length}`);
+    slide.querySelector("footer").lastChild.textContent = `${i + 1} / ${slides.length}`;
+  });
+  document.body.classList.toggle("projector", on);
+  document.querySelector("#list ol").replaceChildren();
+  scale();
+  if (here === undefined) place();
+  else show(slides.findIndex((slide) => slide.dataset.of === here), 0);
 }
 
 const wide = (box) => box.scrollWidth > box.clientWidth + 1;
@@ -54,10 +120,11 @@ const overflows = (body) => body.scrollHeight > body.clientHeight + 1 || wide(bo
   || [...body.querySelectorAll(".column")].some((box) => box.scrollHeight > body.clientHeight + 1)
   || [...body.querySelectorAll(".block, pre > code")].some(wide);
 
-function narrow(formula) {
+function narrow(part) {
+  const box = part.matches("pre") ? part.firstElementChild : part.parentElement;
   for (let size = 100; size >= 60; size -= 4) {
-    formula.style.setProperty("--narrow", size / 100);
-    if (!wide(formula.parentElement)) break;
+    part.style.setProperty("--narrow", size / 100);
+    if (!wide(box)) break;
   }
 }
 
@@ -133,6 +200,7 @@ function screen() {
 const keys = {
   ArrowRight: on, ArrowDown: on, PageDown: on, " ": on, ArrowLeft: back, ArrowUp: back, PageUp: back,
   Home: () => show(0, 0), End: () => show(slides.length - 1, 0), n: notes, s: notes, o: list, f: screen,
+  p: () => large(!document.body.matches(".projector")),
   b: () => document.body.classList.toggle("blank"), "?": () => document.getElementById("keys").showModal(),
 };
 
@@ -160,5 +228,8 @@ document.querySelectorAll("#controls button").forEach((button) => {
 setInterval(tick, 1000);
 scale();
 place();
-// Formulas and fonts change the measures, so wait for both.
-document.fonts.ready.then(() => { slides.forEach(fit); document.body.dataset.ready = "yes"; });
+// Fonts change the measures, so wait for all of them, also for those that only a hidden slide needs.
+Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
+  large(document.body.matches(".projector"));
+  document.body.dataset.ready = "yes";
+});

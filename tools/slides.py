@@ -419,8 +419,8 @@ def slide_html(slide: Slide, number: int, total: int, running: str) -> str:
     """Give a slide as HTML."""
     pieces = []
     for block in slide.blocks:
-        opened = '<div class="block" data-step>' if block.step else '<div class="block">'
-        pieces.append(f"{opened}{block.html}</div>")
+        marks = " data-step" * block.step + " data-joined" * block.joined
+        pieces.append(f'<div class="block"{marks}>{block.html}</div>')
     if len(pieces) > 1 and slide.blocks[-1].beside and not any("<pre" in piece for piece in pieces):
         pieces = ['<div class="column">', *pieces[:-1], "</div>", pieces[-1]]
         slide.kind += " beside"
@@ -436,13 +436,14 @@ def slide_html(slide: Slide, number: int, total: int, running: str) -> str:
     )
 
 
-def deck_page(chapter: Chapter, slides: Sequence[Slide]) -> str:
-    """Give a chapter's deck as one page."""
+def deck_page(chapter: Chapter, slides: Sequence[Slide], *, projector: bool = False) -> str:
+    """Give a chapter's deck as one page, which begins in large type for a projector."""
     running = html.escape(f"{chapter.number} {chapter.title}".replace("\n", " "))
     sections = [slide_html(slide, i, len(slides), running) for i, slide in enumerate(slides, start=1)]
     body = f'<main id="deck">\n{"".join(sections)}\n</main>\n{CONTROLS}'
     title = f"{chapter.number} {chapter.title}".replace("\n", " ")
-    return pages.page(title, body, styles=("pages.css", "slides.css"), script="slides.js")
+    mode = "projector" if projector else ""
+    return pages.page(title, body, styles=("pages.css", "slides.css"), script="slides.js", kind=mode)
 
 
 CONTROLS = """<nav id="controls" aria-label="slides">
@@ -460,6 +461,7 @@ CONTROLS = """<nav id="controls" aria-label="slides">
 <tr><td>n</td><td>a window with the speaker's notes, the next slide and a clock</td></tr>
 <tr><td>o</td><td>the list of all slides</td></tr>
 <tr><td>f</td><td>the whole screen</td></tr>
+<tr><td>p</td><td>larger type for a room, on more slides, and back</td></tr>
 <tr><td>b</td><td>a blank screen, and back</td></tr>
 <tr><td>Ctrl + p</td><td>print, or save as PDF: a page for each slide, without notes</td></tr>
 <tr><td>Esc</td><td>close this</td></tr>
@@ -482,7 +484,13 @@ def index_page(made: Sequence[tuple[Chapter, int]]) -> str:
     return pages.page("Attention, shown: the slides", body, styles=("pages.css", "slides.css"))
 
 
-def build(numbers: Sequence[str] = (), *, notebooks: Path = pages.NOTEBOOKS, plan: Path = PLAN) -> dict[str, str]:
+def build(
+    numbers: Sequence[str] = (),
+    *,
+    notebooks: Path = pages.NOTEBOOKS,
+    plan: Path = PLAN,
+    projector: bool = False,
+) -> dict[str, str]:
     """Give the decks of these chapters, or of all with the index: file name → page."""
     planned = plans(plan)
     made: dict[str, str] = {}
@@ -491,7 +499,7 @@ def build(numbers: Sequence[str] = (), *, notebooks: Path = pages.NOTEBOOKS, pla
         if planned is not None and chapter.number not in planned:
             raise PageError(f"TEACHING.md: there is no table {TABLE!r} for chapter {chapter.number}; add one")
         slides = deck(chapter, cells, None if planned is None else planned[chapter.number])
-        made[chapter.file.replace(".ipynb", ".html")] = deck_page(chapter, slides)
+        made[chapter.file.replace(".ipynb", ".html")] = deck_page(chapter, slides, projector=projector)
         counted.append((chapter, len(slides)))
     if not numbers:
         made["index.html"] = index_page(counted)
@@ -502,9 +510,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the decks, or say in a sentence why not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("chapters", nargs="*", help="chapters, such as 05 (default: all, and the index)")
-    numbers = parser.parse_args(arguments).chapters
+    parser.add_argument("--projector", action="store_true", help="begin in large type, for a room")
+    options = parser.parse_args(arguments)
     try:
-        pages.write(SLIDES, build(numbers))
+        pages.write(SLIDES, build(options.chapters, projector=options.projector))
     except PageError as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -11,6 +11,8 @@ import traitlets
 
 WIDE = {"description_width": "13em"}
 ROOM = {"width": "36em", "max_width": "100%"}
+PAGE = 5
+"""how many steps the keys Page Up and Page Down move a slider"""
 
 
 def beside(values: Sequence[Any], value: Any) -> list[Any]:
@@ -40,7 +42,7 @@ class Control(Protocol):
         """Make the widget; its trait `value` holds what the pure function gets."""
 
     def neighbours(self, value: Any) -> list[Any]:
-        """Give the values that are one step away, as far as there are any."""
+        """Give the values that one key press leads to, the nearest first, as far as there are any."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,14 @@ class Slider:
         )
 
     def neighbours(self, value: float) -> list[float]:
-        """Give the next and the previous value.
+        """Give what the keys lead to: the next and the previous value, those a page away, and the ends.
 
         >>> Slider("angle", 0, 180, 60).neighbours(180), Slider("length", 0, 1, 0.5, 0.1).neighbours(0.5)
-        ([179], [0.6, 0.4])
+        ([179, 175, 0], [0.6, 0.4, 1, 0])
         """
-        near = (round(value + self.step, 9), round(value - self.step, 9))
-        return [number for number in near if self.low <= number <= self.high]
+        steps = (1, -1, PAGE, -PAGE)
+        near = [min(self.high, max(self.low, round(value + count * self.step, 9))) for count in steps]
+        return list(dict.fromkeys(number for number in (*near, self.high, self.low) if number != value))
 
 
 @dataclass(frozen=True)

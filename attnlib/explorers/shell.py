@@ -27,7 +27,9 @@ TYPE = "var(--jp-content-font-size1, 14px)"
 MOST_DRAWN = 40
 """how many settings are kept as drawn, about 30 kB each"""
 QUIET = 0.12
-"""seconds without a move after which the neighbouring settings are drawn"""
+"""seconds without a move after which the settings that a key can lead to are drawn"""
+BREATH = 0.01
+"""seconds between two of them, in which a move can come first"""
 
 
 class View(NamedTuple):
@@ -106,7 +108,7 @@ class Explorer:
             self._say(f"{error} (The picture still shows the last setting that worked.)", "alert")
         else:
             near = [{**self.values, name: value} for value in self.controls[name].neighbours(change["new"])]
-            self._draw_later(near)
+            self._draw_later(near, QUIET)
 
     def _frame(self, values: Mapping[str, Any]) -> Frame:
         """Draw a setting, or find it among those drawn before."""
@@ -119,7 +121,7 @@ class Explorer:
         self._drawn.move_to_end(key)
         return self._drawn[key]
 
-    def _draw_later(self, settings: list[dict[str, Any]]) -> None:
+    def _draw_later(self, settings: list[dict[str, Any]], wait: float) -> None:
         """Draw what the next step would show, while nobody waits: a move in the meantime puts it off."""
         if self._later:
             self._later.cancel()
@@ -129,12 +131,12 @@ class Explorer:
         except RuntimeError:  # no kernel: nobody moves a control by hand
             return
         if settings:
-            self._later = loop.call_later(QUIET, self._draw_one, settings)
+            self._later = loop.call_later(wait, self._draw_one, settings)
 
     def _draw_one(self, settings: list[dict[str, Any]]) -> None:
         with contextlib.suppress(Exception):  # if it cannot be drawn, the move itself will say why
             self._frame(settings[0])
-        self._draw_later(settings[1:])
+        self._draw_later(settings[1:], BREATH)
 
     def _show(self, frame: Frame) -> None:
         self._image.value = frame.image  # all the work is done: the page changes at once

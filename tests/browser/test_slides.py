@@ -63,9 +63,55 @@ def decks():
     return [chapter.file.replace(".ipynb", ".html") for chapter, _ in pages.chapters([])]
 
 
+TYPE = """() => slides.map((slide) => [slide.dataset.of, parseFloat(getComputedStyle(slide).fontSize)])"""
+
+
+@pytest.mark.parametrize("deck", decks())
+def test_a_room_sees_larger_type_on_more_slides(deck, folder, open_page, artefacts):
+    page = opened(open_page, folder / "slides" / deck)
+    middle = page.evaluate("slides.length >> 1")
+    page.evaluate(f"show({middle}, 0)")
+    usual = dict(page.evaluate(TYPE))
+    page.keyboard.press("p")
+    assert page.evaluate("slides[now].dataset.of") == str(middle)
+    large = page.evaluate(TYPE)
+    assert [of for of, _ in large] == sorted((of for of, _ in large), key=int)
+    assert {of for of, _ in large} == set(usual)
+    gains = sorted(size / usual[of] for of, size in large)
+    assert gains[0] >= 0.9  # a slide that cannot be parted, with a title that is larger, too
+    assert gains[1] >= 0.96
+    assert gains[len(gains) // 2] >= 1.2
+    assert look_at_all(page, artefacts, f"{deck[:2]}-room") == {}
+    words = "slides.map((slide) => slide.querySelector('.body').textContent).join('').replace(/\\s/g, '')"
+    spoken = page.evaluate(words)
+    page.keyboard.press("p")
+    assert dict(page.evaluate(TYPE)) == usual
+    assert page.evaluate(words) == spoken
+
+
+def test_a_deck_made_for_a_projector_begins_in_large_type(tmp_path, open_page, artefacts):
+    (deck,) = slides.build(["05"], plan=PLAN, projector=True).values()
+    (tmp_path / "05.html").write_text(deck, encoding="utf-8")
+    page = opened(open_page, tmp_path / "05.html")
+    assert page.evaluate("slides.length > usual.length")
+    assert page.evaluate("parseFloat(getComputedStyle(slides[1]).fontSize)") > 38
+    page.evaluate("show(7, 99)")
+    page.screenshot(path=artefacts / "slides-projector.png")
+    page.keyboard.press("p")
+    assert page.evaluate("slides.length === usual.length")
+    assert (page.outside, page.crashes) == ([], [])
+
+
 @pytest.mark.parametrize("deck", decks())
 def test_every_slide_fits(deck, folder, open_page, artefacts):
     page = opened(open_page, folder / "slides" / deck)
+    assert look_at_all(page, artefacts, deck[:2]) == {}
+    assert page.evaluate("document.querySelectorAll('main math').length") > 0
+    assert (page.outside, page.missing, page.crashes) == ([], [], [])
+
+
+def look_at_all(page, artefacts, name):
+    """Go through a deck by key, and give what is wrong: the slide's number → sentences."""
     total = page.evaluate("slides.length")
     assert total > 5
     wrong = {}
@@ -76,10 +122,8 @@ def test_every_slide_fits(deck, folder, open_page, artefacts):
         assert page.evaluate("now") == number - 1
         if found := page.evaluate(LOOK):
             wrong[number] = found
-            page.screenshot(path=artefacts / f"{deck[:2]}-{number:02}.png")
-    assert wrong == {}
-    assert page.evaluate("document.querySelectorAll('main math').length") > 0
-    assert (page.outside, page.missing, page.crashes) == ([], [], [])
+            page.screenshot(path=artefacts / f"{name}-{number:02}.png")
+    return wrong
 
 
 def test_a_slide_that_is_too_full_would_be_noticed(folder, open_page):
