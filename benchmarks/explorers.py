@@ -1,4 +1,4 @@
-"""How long an explorer takes from the key to the new picture in the page, beside `interact` and `plt.show()`.
+"""How long an explorer takes from a key or a click to the new picture in the page, beside `interact`, `plt.show()`.
 
 Both stand in one notebook of a real JupyterLab, draw the same figure, and are moved in turn by the same key.
 """
@@ -9,6 +9,7 @@ import json
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ MOVED = {
     "masks": (0, "real", "ArrowLeft", False),
     "window": (1, "layers", "ArrowRight", False),
 }
-BREATH = 400  # milliseconds between two moves, as a hand makes them: time for the neighbours to be drawn
+BREATH = 500  # milliseconds between two moves, as a hand makes them: time to draw what a key can lead to
 USUAL = """
 import matplotlib.pyplot as plt
 from ipywidgets import interact
@@ -40,22 +41,23 @@ interact(usual, {name}=explorer.widgets["{name}"].__class__(
 )
 None
 """
-MOVE = """([cell, place, key]) => new Promise(done => {
+WATCH = """([cell, event]) => {
     const box = document.querySelectorAll('.jp-Notebook .jp-CodeCell')[cell];
-    const handle = box.querySelectorAll('.noUi-handle')[place];
     const before = box.querySelector('img').src;
-    const start = performance.now();
-    const look = () => {
+    let start = 0;
+    box.addEventListener(event, () => { start = performance.now(); }, {capture: true, once: true});
+    window.moved = new Promise(done => {
+      const look = () => {
         const image = box.querySelector('img');
         if (image && image.src !== before && image.complete && image.naturalWidth) {
             requestAnimationFrame(() => done(performance.now() - start));
         } else {
             setTimeout(look, 1);
         }
-    };
-    handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
-    look();
-})"""
+      };
+      look();
+    });
+}"""
 BOTH_THERE = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].slice(1).every(cell => {
     const image = cell.querySelector('img');
     return image && image.complete && image.naturalWidth && cell.querySelector('.noUi-handle');
@@ -89,7 +91,9 @@ def measure(quick: bool) -> Measured:
                 steps = 3 if not room else 2 if quick else 12
                 figures += figures_of(f"{name}, one step", move(page, place, [key] * steps))
                 if room:
-                    figures += figures_of(f"{name}, a jump", move(page, place, ["PageUp"] * (2 if quick else 5)))
+                    figures += figures_of(f"{name}, a page", move(page, place, ["PageUp"] * (2 if quick else 5)))
+                    clicks = [0.03, 0.97, 0.2, 0.8, 0.35, 0.65][: 2 if quick else 6]
+                    figures += figures_of(f"{name}, a click far away", move(page, place, clicks), goal="")
     return Measured(figures)
 
 
@@ -115,22 +119,37 @@ def notebook(name: str, control: str) -> dict[str, Any]:
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def move(page: Any, place: int, keys: list[str]) -> dict[str, list[float]]:
-    """Move both in turn, each time to where they were never before, and give the milliseconds of each move."""
+def move(page: Any, place: int, moves: Sequence[str | float]) -> dict[str, list[float]]:
+    """Move both in turn, each time to where they were never before, and give the milliseconds of each move.
+
+    A move is a key, or a click at a share of the slider's width.
+    """
     times: dict[str, list[float]] = {"explorer": [], "usual": []}
-    for key in keys:
+    for step in moves:
         for kind, cell, slider in (("explorer", 1, place), ("usual", 2, 0)):
             page.wait_for_timeout(BREATH)
-            times[kind].append(page.evaluate(MOVE, [cell, slider, key]))
+            box = page.locator(".jp-Notebook .jp-CodeCell").nth(cell)
+            if isinstance(step, str):
+                handle = box.locator(".noUi-handle").nth(slider)
+                handle.focus()
+                page.evaluate(WATCH, [cell, "keydown"])
+                handle.press(step)
+            else:
+                base = box.locator(".noUi-base").nth(slider)
+                base.scroll_into_view_if_needed()
+                found = base.bounding_box()
+                page.evaluate(WATCH, [cell, "pointerdown"])
+                page.mouse.click(found["x"] + step * found["width"], found["y"] + found["height"] / 2)
+            times[kind].append(page.evaluate("window.moved"))
     return {kind: numbers[1:] for kind, numbers in times.items()}  # the first move warms up
 
 
-def figures_of(name: str, times: dict[str, list[float]]) -> list[Figure]:
+def figures_of(name: str, times: dict[str, list[float]], goal: str = "≤ 0.5") -> list[Figure]:
     """Make the two lines of one kind of move."""
     usual = statistics.median(times["usual"])
     return [
         plain(
-            f"explorer {name}: key to picture", "ms", times["explorer"], "≤ 100", f"the usual way: {usual:.0f} ms"
+            f"explorer {name}: move to picture", "ms", times["explorer"], "≤ 100", f"the usual way: {usual:.0f} ms"
         ),
-        ratio(f"explorer {name} / `interact` and `plt.show()`", times["explorer"], times["usual"], "≤ 0.5"),
+        ratio(f"explorer {name} / `interact` and `plt.show()`", times["explorer"], times["usual"], goal),
     ]
