@@ -1,4 +1,4 @@
-"""How long an explorer takes from a key or a click to the new picture in the page, beside `interact`, `plt.show()`.
+"""How long an explorer takes from a key or a click to the new picture, beside `interact` and `plt.show()`.
 
 Both stand in one notebook of a real JupyterLab, draw the same figure, and are moved in turn by the same key.
 """
