@@ -33,7 +33,12 @@ OFFLINE_SIGNS += ("Max retries exceeded", "Failed to establish", "name resolutio
 # JupyterLab asks for news and for a newer version unless these settings say no.
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 # Large type for a room, for one start: `lab --projector`. The same sizes as in attnlib/screen.py.
-PROJECTOR = {"--jp-code-font-size": "20px", "--jp-content-font-size1": "21px", "--jp-ui-font-size1": "16px"}
+PROJECTOR = {
+    "--jp-cell-prompt-width": "88px",
+    "--jp-code-font-size": "20px",
+    "--jp-content-font-size1": "21px",
+    "--jp-ui-font-size1": "16px",
+}
 
 
 class StopError(Exception):

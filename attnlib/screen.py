@@ -17,11 +17,12 @@ import json
 from attnlib import pictures
 
 FONTS = {
+    "--jp-cell-prompt-width": ("88px", "64px"),
     "--jp-code-font-size": ("20px", "13px"),
     "--jp-content-font-size1": ("21px", "14px"),
     "--jp-ui-font-size1": ("16px", "13px"),
 }
-"""JupyterLab's names for sizes of type: large for a room, and usual"""
+"""JupyterLab's names for sizes of type, and for the room that a cell's number needs: large, and usual"""
 
 # A style that a script sets on the page stays when the output is scrolled away, and can be taken back.
 SCRIPT = """<script>(() => {{
