@@ -327,7 +327,7 @@ def fuzz(arguments):
 def browser(arguments):
     """Try the course in a real browser, as a learner would."""
     set_up(TEST)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the kernels have: more would round a last digit otherwise
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the kernels: more would round otherwise
     set_up_model()
     workers = ["-n", str(max(2, min(8, os.cpu_count() or 2))), "--dist=loadgroup"]
     return run("-m", "pytest", *(workers + (arguments or ["tests/browser"])))
