@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from complaints import assert_complains
 
 import attnlib
 from attnlib import MultiHeadAttention, Vocabulary, attention, gradients, layers
@@ -144,7 +145,4 @@ TABLE = [
 
 @pytest.mark.parametrize(("call", "kind", "message"), TABLE, ids=[row[2][:60] for row in TABLE])
 def test_bad_input(call, kind, message):
-    with pytest.raises(kind) as caught:
-        call()
-    assert type(caught.value) is kind
-    assert str(caught.value) == message
+    assert_complains(call, kind, message)
