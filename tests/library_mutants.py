@@ -269,7 +269,7 @@ class Copy:
     def __init__(self, folder):
         self.folder = Path(folder)
         unwanted = shutil.ignore_patterns("__pycache__", "*.pyc")
-        for name in ("attnlib", "tests", "tools", "notebooks", "images"):
+        for name in ("attnlib", "benchmarks", "images", "notebooks", "tests", "tools"):
             shutil.copytree(ROOT / name, self.folder / name, ignore=unwanted)
         for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "course.py"):
             shutil.copy(ROOT / name, self.folder)
