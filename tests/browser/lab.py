@@ -183,21 +183,18 @@ class Explored:
         """Wait until it says this."""
         self.box.locator("p[role]", has_text=re.compile(rf"^\s*{re.escape(sentence)}\s*$")).wait_for()
 
-    def picture(self):
-        """Give the bytes of the picture that the page shows, once it is loaded."""
-        image = self.box.locator("img")
+    def wait_for_picture(self, image):
+        """Wait until the page shows this picture, byte by byte; it may come a moment after the sentence."""
         self.page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
-        )
-        data = image.evaluate(
-            """async image => {
-                const bytes = new Uint8Array(await (await fetch(image.src)).arrayBuffer());
+            """async ([image, expected]) => {
+                if (!image.complete || !image.naturalWidth) return false;
+                const answer = await fetch(image.src).catch(() => null);  // the picture may just be changing
                 let text = '';
-                for (const byte of bytes) { text += String.fromCharCode(byte); }
-                return btoa(text);
-            }"""
+                for (const byte of new Uint8Array(answer ? await answer.arrayBuffer() : 0)) { text += String.fromCharCode(byte); }
+                return btoa(text) === expected;
+            }""",
+            arg=[self.box.locator("img").element_handle(), base64.b64encode(image).decode()],
         )
-        return base64.b64decode(data)
 
     def cut_off(self):
         """Give the labels and buttons whose words do not fit."""

@@ -107,7 +107,7 @@ def test_the_explorer_moves_by_keyboard_and_mouse(chapter, artefacts):
     explored = labs.Explored(chapter.page)
     explored.wait_for(known.sentence)  # sensible at once, before anybody moves anything
     assert explored.cut_off() == []
-    assert explored.picture() == known.view(**known.start).picture.frame()
+    explored.wait_for_picture(known.view(**known.start).picture.frame())
     now = dict(known.start)
     for action, *arguments, change in MOVES[maker.__name__]:
         now.update(change)
@@ -121,7 +121,7 @@ def test_the_explorer_moves_by_keyboard_and_mouse(chapter, artefacts):
             getattr(explored, action)(*arguments)
         expected = known.view(**now)
         explored.wait_for(expected.sentence)
-        assert explored.picture() == expected.picture.frame()
+        explored.wait_for_picture(expected.picture.frame())
     explored.box.screenshot(path=artefacts / f"explorer-{number}-{maker.__name__}.png")
 
 
