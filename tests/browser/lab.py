@@ -87,6 +87,9 @@ def running(folder, *switches):
         else:
             raise RuntimeError("course.py lab stopped before it named its address:\n" + "".join(said))
         reader.start()
+        while not listens(int(found[1])):  # it may say its address a moment before it listens
+            if process.poll() is not None:
+                raise RuntimeError("course.py lab stopped before it listened:\n" + "".join(said))
         yield Lab(int(found[1]), found[2], found[3], folder / "desk")
     finally:
         os.killpg(process.pid, signal.SIGINT)
@@ -98,6 +101,12 @@ def running(folder, *switches):
         if reader.is_alive():
             reader.join()
         process.stdout.close()
+
+
+def listens(port):
+    """Tell whether somebody answers at a port of this machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Notebook:
@@ -189,8 +198,9 @@ class Explored:
             """async ([image, expected]) => {
                 if (!image.complete || !image.naturalWidth) return false;
                 const answer = await fetch(image.src).catch(() => null);  // the picture may just be changing
+                const bytes = new Uint8Array(answer ? await answer.arrayBuffer() : 0);
                 let text = '';
-                for (const byte of new Uint8Array(answer ? await answer.arrayBuffer() : 0)) { text += String.fromCharCode(byte); }
+                for (const byte of bytes) { text += String.fromCharCode(byte); }
                 return btoa(text) === expected;
             }""",
             arg=[self.box.locator("img").element_handle(), base64.b64encode(image).decode()],
