@@ -399,11 +399,9 @@ def test_the_next_steps_are_drawn_while_nobody_waits(monkeypatch):
         explorer.widgets["n"].value = 6
         while explorer._later:  # until the neighbours are drawn; one of them cannot be
             await asyncio.sleep(0)
-        assert calls[:8] == [4, 6, 7, 5, 11, 1, 99, 0]  # where it was and is; a step, a page, the ends
-        assert sorted(calls[8:12]) == [2, 3, 8, 9]  # then the nearest
-        assert sorted(calls) == list(range(100))
+        assert calls == [4, 6, 7, 5, 11, 1, 99, 0]  # one step, a page, the ends
         explorer.widgets["n"].value = 5
-        assert len(calls) == 100  # it was there
+        assert len(calls) == 8  # it was there
         assert explorer.sentence == "This is 5."
         explorer.widgets["n"].value = 7
         assert explorer.sentence.startswith("7 cannot be drawn.")
@@ -425,12 +423,11 @@ def test_a_move_puts_off_what_nobody_waits_for():
     asyncio.run(by_hand())
 
 
-def test_only_so_many_drawings_are_kept(monkeypatch):
-    monkeypatch.setattr(shell, "MOST_DRAWN", 40)
+def test_only_so_many_drawings_are_kept():
     explorer = counting([])
     for n in range(8, 90):
         explorer.widgets["n"].value = n
-    assert len(explorer._drawn) == 40
+    assert len(explorer._drawn) == shell.MOST_DRAWN
 
 
 def test_a_number_that_a_page_sends_is_rounded():

@@ -42,7 +42,7 @@ class Control(Protocol):
         """Make the widget; its trait `value` holds what the pure function gets."""
 
     def neighbours(self, value: Any) -> list[Any]:
-        """Give other values in the order in which they are likely to be asked for next."""
+        """Give the values that one key press leads to, the nearest first, as far as there are any."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,14 @@ class Slider:
         )
 
     def neighbours(self, value: float) -> list[float]:
-        """Give the other values: first what the keys lead to, by a step, a page or to an end; then the nearest.
+        """Give what the keys lead to: the next and the previous value, those a page away, and the ends.
 
-        >>> Slider("angle", 0, 9, 4).neighbours(8), Slider("length", 0, 1, 0.5, 0.25).neighbours(0.5)
-        ([9, 7, 3, 0, 6, 5, 4, 2, 1], [0.75, 0.25, 1, 0])
+        >>> Slider("angle", 0, 180, 60).neighbours(180), Slider("length", 0, 1, 0.5, 0.1).neighbours(0.5)
+        ([179, 175, 0], [0.6, 0.4, 1, 0])
         """
-        keys = [min(self.high, max(self.low, round(value + n * self.step, 9))) for n in (1, -1, PAGE, -PAGE)]
-        count = round((self.high - self.low) / self.step)
-        every = [round(self.low + n * self.step, 9) for n in range(count + 1)]
-        every.sort(key=lambda other: abs(other - value))
-        return list(dict.fromkeys(other for other in (*keys, self.high, self.low, *every) if other != value))
+        steps = (1, -1, PAGE, -PAGE)
+        near = [min(self.high, max(self.low, round(value + count * self.step, 9))) for count in steps]
+        return list(dict.fromkeys(number for number in (*near, self.high, self.low) if number != value))
 
 
 @dataclass(frozen=True)

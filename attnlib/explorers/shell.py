@@ -24,10 +24,10 @@ UNSEEN = (
 
 TYPE = "var(--jp-content-font-size1, 14px)"
 """the size of the sentence: that of the chapter's text"""
-MOST_DRAWN = 200
+MOST_DRAWN = 40
 """how many settings are kept as drawn, about 30 kB each"""
 QUIET = 0.12
-"""seconds without a move after which the other settings of the moved control are drawn"""
+"""seconds without a move after which the settings that a key can lead to are drawn"""
 BREATH = 0.01
 """seconds between two of them, in which a move can come first"""
 
@@ -107,8 +107,8 @@ class Explorer:
         except Exception as error:  # whatever it is: say it in words, and keep the last picture
             self._say(f"{error} (The picture still shows the last setting that worked.)", "alert")
         else:
-            others = self.controls[name].neighbours(change["new"])[: MOST_DRAWN // 2]  # room for those of before
-            self._draw_later([{**self.values, name: value} for value in others], QUIET)
+            near = [{**self.values, name: value} for value in self.controls[name].neighbours(change["new"])]
+            self._draw_later(near, QUIET)
 
     def _frame(self, values: Mapping[str, Any]) -> Frame:
         """Draw a setting, or find it among those drawn before."""
