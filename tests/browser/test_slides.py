@@ -77,6 +77,8 @@ def test_a_room_sees_larger_type_on_more_slides(deck, folder, open_page, artefac
     large = page.evaluate(TYPE)
     assert [of for of, _ in large] == sorted((of for of, _ in large), key=int)
     assert {of for of, _ in large} == set(usual)
+    parted = page.evaluate("slides.filter((slide) => slide.matches('.exercise')).map((slide) => slide.dataset.of)")
+    assert len(parted) == len(set(parted))  # an exercise stays whole
     gains = sorted(size / usual[of] for of, size in large)
     assert gains[0] >= 0.9  # a slide that cannot be parted, with a title that is larger, too
     assert gains[1] >= 0.96
