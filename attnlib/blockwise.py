@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def blockwise_attention(
     mask : as in `attention`; only slices of it are used
     causal : as in `attention`; blocks of keys that lie wholly in the future are skipped
     scale : as in `attention`
-    block : how many keys are looked at together, by half as many queries
+    block : how many keys are looked at together, by at most half as many queries of a head
     threads : how many blocks of queries are worked on at a time; as many as the computer has cores if not given.
         The output is the same to the last bit for any number.
 
@@ -107,7 +108,6 @@ def blockwise_attention(
     mask = _as_mask(who, mask, Q, K, V)
     causal = as_flag(who, "causal", causal)
     block = as_count(who, "block", block)
-
     threads = None if threads is None else as_count(who, "threads", threads)
 
     leading = require_broadcast(who, Q=Q, K=K, V=V, mask=Q if mask is None else mask)
@@ -115,53 +115,76 @@ def blockwise_attention(
     if mask is not None:
         mask = np.broadcast_to(mask, (*leading, n_queries, n_keys))
     output = np.zeros((*leading, n_queries, V.shape[-1]), Q.dtype)  # (..., n_queries, d_v)
+    if not leading:
+        Q, K, V, output = (array[None] for array in (Q, K, V, output))  # one head
+        mask = mask if mask is None else mask[None]
+    *groups, heads = output.shape[:-2]
+    few = (block + 1) // 2  # queries of a head that are looked at together
+    if causal:
+        few = max(1, min(few, n_queries // 8))  # the fewer, the less of the future is made in vain
+    together = max(1, 2 * block // few)  # heads: small pieces would keep threads waiting for each other
+    threads_own = local()
 
-    def gather(piece: tuple[tuple[int, ...], slice]) -> None:
-        head, rows = piece
+    def gather(piece: tuple[tuple[int, ...], slice, slice]) -> None:
+        group, some, rows = piece
+        if not hasattr(threads_own, "room"):
+            most = min(together, heads) * min(few, n_queries) * min(block, n_keys)
+            threads_own.room = np.empty(most, Q.dtype)  # for the scores: to ask for it each time would take longer
         _gather(
-            Q[head][rows],
-            K[head],
-            V[head],
-            None if mask is None else mask[head][rows],
+            Q[group][some, rows],
+            K[group][some],
+            V[group][some],
+            None if mask is None else mask[group][some, rows],
             n_seen=n_keys - n_queries + rows.start + 1 if causal else n_keys,
             factor=factor,
             block=block,
-            output=output[head][rows],
+            room=threads_own.room,
+            output=output[group][some, rows],
         )
 
-    half = (block + 1) // 2
-    pieces = [(head, rows) for head in np.ndindex(leading) for rows in blocks(n_queries, half)]
-    share(
-        gather, pieces[::-1], threads
-    )  # causal: the last queries see most, and go first, so that no thread waits
-    return output
+    pieces = [
+        (group, some, rows)
+        for rows in blocks(n_queries, few)
+        for group in np.ndindex(*groups)
+        for some in blocks(heads, together)
+    ]
+    share(gather, pieces[::-1], threads)  # causal: the last queries see most and go first, so that no thread waits
+    return output if leading else output[0]
 
 
 def _gather(
-    Q: Array, K: Array, V: Array, mask: Array | None, n_seen: int, factor: float, block: int, output: Array
+    Q: Array,
+    K: Array,
+    V: Array,
+    mask: Array | None,
+    n_seen: int,
+    factor: float,
+    block: int,
+    room: Array,
+    output: Array,
 ) -> None:
-    """Add to `output`, which is 0, what one block of queries gathers; its first query sees `n_seen` keys."""
-    last = min(len(K), n_seen + len(Q) - 1)  # later keys lie in the future of all these queries
+    """Add to `output`, which is 0, what some queries of some heads gather; the first query sees `n_seen` keys."""
+    heads, n_queries, n_keys = *Q.shape[:2], K.shape[1]
+    last = min(n_keys, n_seen + n_queries - 1)  # later keys lie in the future of all these queries
     block = max(1, min(block, last))
-    scores = np.empty((len(Q), block), Q.dtype)  # (queries, block): the only scores, overwritten by each block
     ones = np.ones((block, 1), Q.dtype)
-    top = np.full((len(Q), 1), np.finfo(Q.dtype).min, Q.dtype)  # (queries, 1): the maximum so far
-    total = np.zeros_like(top)  # (queries, 1): the sum so far of exp(score − top)
+    top = np.full((heads, n_queries, 1), np.finfo(Q.dtype).min, Q.dtype)  # the maximum so far
+    total = np.zeros_like(top)  # (heads, queries, 1): the sum so far of exp(score − top)
     with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
         for columns in blocks(last, block):
             some = columns.stop - columns.start
-            raised = scores[:, :some]  # (queries, some): room for them
-            np.matmul(Q, K[columns].T, out=raised)
+            raised = room[: heads * n_queries * some].reshape(heads, n_queries, some)  # the last block's are gone
+            np.matmul(Q, K[:, columns].swapaxes(-1, -2), out=raised)
             raised *= raised.dtype.type(factor)
-            _hide(raised, None if mask is None else mask[:, columns], n_seen - columns.start)
+            _hide(raised, None if mask is None else mask[..., columns], n_seen - columns.start)
             new_top = np.maximum(top, raised.max(axis=-1, keepdims=True))
             raised -= new_top  # at most 0, so that exp cannot overflow
             np.exp(raised, out=raised)
-            correction = np.exp(top - new_top)  # (queries, 1): 1 where the maximum stays
+            correction = np.exp(top - new_top)  # (heads, queries, 1): 1 where the maximum stays
             total *= correction
             total += raised @ ones[:some]  # the sum of each row, as a product: quicker than .sum()
             output *= correction
-            output += raised @ V[columns]  # (queries, d_v)
+            output += raised @ V[:, columns]  # (heads, queries, d_v)
             top = new_top
         total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
         output /= total
@@ -173,10 +196,10 @@ def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:
         np.copyto(scaled, -np.inf, where=~mask)
     elif mask is not None:
         scaled += mask
-    n_queries, n_keys = scaled.shape
+    n_queries, n_keys = scaled.shape[-2:]
     if n_seen < n_keys:
         some = max(0, n_seen)  # all queries see these: only the rest need be looked at
-        scaled[:, some:] += _future(n_queries, n_keys - some, n_seen - some, scaled.dtype)
+        scaled[..., some:] += _future(n_queries, n_keys - some, n_seen - some, scaled.dtype)
 
 
 @lru_cache(maxsize=16)  # nearly all blocks ask for the same one

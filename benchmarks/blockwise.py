@@ -40,7 +40,7 @@ def measure(quick: bool) -> Measured:
                 curves[kind].setdefault(name, []).append(min(seconds))
             figures += compare(n, kind, times[kind])
         both = (times["causal"]["in blocks"], times["full"]["in blocks"])
-        figures.append(ratio(f"in blocks, n = {n}: causal / full", *both, "≤ 0.65" if n >= 2048 else ""))
+        figures.append(ratio(f"in blocks, n = {n}: causal / full", *both, "≤ 0.65" if n >= 1024 else ""))
     fitted = {kind: exponents(lengths, curves[kind]) for kind in KINDS}
     return Measured(figures, {**curves, "exponents": fitted})
 

@@ -190,7 +190,7 @@ MUTANTS = [
         ("blockwise", "k=n_seen - 1, dtype=bool)", "k=n_seen, dtype=bool)", "11.3"),
         ("blockwise", "output /= total", "pass", "11.1"),
         ("blockwise", "np.copyto(scaled, -np.inf, where=~mask)", "np.copyto(scaled, -np.inf, where=mask)", ""),
-        ("blockwise", "last = min(len(K), n_seen + len(Q) - 1)", "last = len(K)", ""),
+        ("blockwise", "last = min(n_keys, n_seen + n_queries - 1)", "last = n_keys", ""),
         ("cache", "result = attention(Q, K, V, causal=True, scale=scale)", "result = attention(Q, K, V, scale=scale)", ""),
         ("cache", "view = buffer[..., : self._length, :]", "view = buffer[..., :1, :]", "11.2"),
         ("cache", "larger[..., :room, :] = buffer", "larger[..., :room, :] = 0", "11.2"),
