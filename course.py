@@ -288,6 +288,8 @@ def lab(arguments):
         style = " ".join("%s: %s;" % pair for pair in sorted(PROJECTOR.items()))
         write_new(":root:root { %s }\n" % style, "jupyter", "custom", "custom.css")
         os.environ["ATTNLIB_PROJECTOR"] = "1"  # for the pictures
+    if os.path.isdir(os.path.join(ROOT, "slides")):  # what cannot be changed is said, and does not stop JupyterLab
+        run("-m", "attnlib", "slides", "large" if projector else "usual", "--quiet")
     say("Opening %s at http://127.0.0.1:%d/ : press Ctrl-C here to stop." % (START, port))
     try:
         return run(*(lab_arguments(port) + browser + projector))

@@ -131,6 +131,24 @@ def doctor(options: argparse.Namespace) -> int:
     return int(bool(environment.problems()))
 
 
+def slides(options: argparse.Namespace) -> int:
+    """Let the slides begin in large type, or in their usual one.
+
+    >>> COMMANDS[7].work is slides
+    True
+    """
+    from attnlib import decks
+
+    if options.size not in ("large", "usual"):
+        raise DeskError(f"The slides begin in large or in usual type, not in {options.size!r}.")
+    folder = desk.course_root() / decks.FOLDER
+    count = decks.begin_large(folder, options.size == "large")
+    if not options.quiet:
+        how = "" if count else " (make slides builds them (on Windows: py course.py slides))"
+        say(f"Decks in {folder.name}/ that begin in {options.size} type now: {count}{how}.")
+    return 0
+
+
 class Argument(NamedTuple):
     """One argument of a command: --quiet is a switch, --name NICKNAME has a value, chapter is needed.
 
@@ -159,7 +177,7 @@ class Command(NamedTuple):
     """One command: its name, what --help says of it, its function and its arguments.
 
     >>> [command.name for command in COMMANDS]
-    ['desk', 'reset', 'status', 'doctor', 'ready', 'live', 'group']
+    ['desk', 'reset', 'status', 'doctor', 'ready', 'live', 'group', 'slides']
     """
 
     name: str
@@ -172,6 +190,7 @@ QUIET = Argument("--quiet", "say only what is new")
 CHAPTER = Argument("chapter", "its number or name, as 05")
 EXPORT = Argument("--export", "write it into a small file for your study group")
 NAME = Argument("--name", "how your study group calls you", "NICKNAME")
+SIZE = Argument("size", "large, for a room, or usual")
 FOLDER = Argument("folder", "where the members' files are")
 
 COMMANDS = (
@@ -182,6 +201,7 @@ COMMANDS = (
     Command("ready", "tell whether you can teach a chapter", ready, (CHAPTER._replace(needed=False),)),
     Command("live", "lay a chapter to type before others", live, (CHAPTER,)),
     Command("group", "show who of a study group is stuck", group, (FOLDER,)),
+    Command("slides", "let the slides begin in large type, or not", slides, (SIZE, QUIET)),
 )
 
 

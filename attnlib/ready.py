@@ -13,9 +13,7 @@ PORT = 8888
 MODEL_CHAPTER = "12"
 BUILT = ("slides", "handout")
 """folders of pages made from the notebooks, each by the command of its name"""
-PROJECTOR = (
-    "For the projector: make lab ARGS=--projector, or attnlib.projector() in a notebook; in the slides press p."
-)
+PROJECTOR = "For the projector, slides included: make lab ARGS=--projector, or attnlib.projector() in a notebook."
 
 
 def missing(chapter: str | None = None, port: int | None = None) -> list[str]:

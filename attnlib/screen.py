@@ -1,20 +1,20 @@
-"""The screen: large type and pictures for a room, for as long as a session lasts.
+"""The screen: large type, pictures and slides for a room, for as long as a session lasts.
 
     >>> from attnlib import projector
     >>> projector()
-    Projector on: type and the pictures drawn from here on are large; in the slides press p. Back: projector(False)
+    Projector on: type, and the pictures drawn and slides opened from here on, are large. Back: projector(False)
     >>> projector(False)
-    Projector off: type and the pictures drawn from here on have their usual size.
+    Projector off: type, and the pictures drawn and slides opened from here on, have their usual size.
 
-`make lab ARGS=--projector` starts JupyterLab with it switched on, `make slides ARGS=--projector` makes slides that
-begin with it.
+`make lab ARGS=--projector` starts JupyterLab with it switched on, the slides included.
 """
 
 from __future__ import annotations
 
+import html
 import json
 
-from attnlib import pictures
+from attnlib import decks, desk, pictures
 
 FONTS = {
     "--jp-cell-prompt-width": ("88px", "64px"),
@@ -46,25 +46,24 @@ class Projector:
     '<p>Projector'
     """
 
-    def __init__(self, on: bool) -> None:
+    def __init__(self, on: bool, trouble: str = "") -> None:
         self.on = on
+        self.trouble = trouble
 
     def __repr__(self) -> str:
-        """Say what was done."""
-        if self.on:
-            return (
-                "Projector on: type and the pictures drawn from here on are large; in the slides press p. "
-                "Back: projector(False)"
-            )
-        return "Projector off: type and the pictures drawn from here on have their usual size."
+        """Say what was done, and what could not be."""
+        what = "type, and the pictures drawn and slides opened from here on,"
+        large = f"Projector on: {what} are large. Back: projector(False)"
+        usual = f"Projector off: {what} have their usual size."
+        return " ".join([large if self.on else usual, self.trouble]).rstrip()
 
     def _repr_html_(self) -> str:
         script = SCRIPT.format(fonts=json.dumps(FONTS), on=json.dumps(self.on))
-        return f"<p>{self!r}</p>{script}"
+        return f"<p>{html.escape(repr(self))}</p>{script}"
 
 
 def projector(on: bool = True) -> Projector:
-    """Make type and pictures large for a room, or with False as they were.
+    """Make type, pictures and slides large for a room, or with False as they were.
 
     Parameters
     ----------
@@ -82,4 +81,8 @@ def projector(on: bool = True) -> Projector:
     if not isinstance(on, bool):
         raise TypeError(f"projector: expected True (large) or False (usual size), got {on!r}")
     pictures.scale = pictures.PROJECTOR if on else 1.0
+    try:
+        decks.begin_large(desk.course_root() / decks.FOLDER, on)
+    except desk.DeskError as error:  # no course around attnlib, or slides that cannot be written
+        return Projector(on, str(error))
     return Projector(on)

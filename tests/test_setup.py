@@ -650,6 +650,18 @@ def test_a_projector_is_for_one_start(course, monkeypatch):
     assert all(f"{name}: {size};" in style for name, size in course.PROJECTOR.items())
     assert course.main(["lab", f"--port={closed_port()}"]) == 0
     assert not any("custom_css" in str(argument) for argument in started[-1][0])
+    assert not any("slides" in arguments for arguments, _ in started)  # there are none
+
+
+def test_the_slides_follow_the_switch_of_the_lab(course, folder, monkeypatch):
+    started = []
+    (folder / "slides").mkdir()
+    monkeypatch.setenv("ATTNLIB_PROJECTOR", "")
+    monkeypatch.setattr(course, "set_up", lambda name: None)
+    monkeypatch.setattr(course, "run", lambda *arguments: started.append(arguments) or int("slides" in arguments))
+    for switch, size in ((["--projector"], "large"), ([], "usual")):
+        assert course.main(["lab", f"--port={closed_port()}", *switch]) == 0  # even if they cannot be changed
+        assert started[-2] == ("-m", "attnlib", "slides", size, "--quiet")
 
 
 def test_slides_and_handouts_need_no_more_than_the_course(course, monkeypatch):

@@ -211,12 +211,10 @@ def test_without_a_plan_one_sentence_says_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(slides, "PLAN", tmp_path / "TEACHING.md")
     monkeypatch.setattr(slides, "SLIDES", tmp_path / "slides")
     asked = []
-    monkeypatch.setattr(
-        slides, "build", lambda numbers, projector: asked.append((numbers, projector)) or {"index.html": "page"}
-    )
+    monkeypatch.setattr(slides, "build", lambda numbers: asked.append(numbers) or {"index.html": "page"})
     assert slides.main([]) == 0
-    assert slides.main(["05", "--projector"]) == 0
-    assert asked == [([], False), (["05"], True)]
+    assert slides.main(["05"]) == 0
+    assert asked == [[], ["05"]]
     said = capsys.readouterr().out
     assert "TEACHING.md is not here" in said
     assert (tmp_path / "slides" / "index.html").read_text() == "page"

@@ -359,7 +359,7 @@ def colours() -> str:
     return ":root {" + " ".join(f"--{kind}: {colour};" for kind, colour in COLOURS.items()) + "}"
 
 
-def page(title: str, body: str, *, styles: Sequence[str], script: str = "", kind: str = "") -> str:
+def page(title: str, body: str, *, styles: Sequence[str], script: str = "") -> str:
     """Give a whole page that needs nothing else: no file beside it, no address on the network.
 
     Parameters
@@ -368,7 +368,6 @@ def page(title: str, body: str, *, styles: Sequence[str], script: str = "", kind
     body : its HTML
     styles : names of style sheets beside this file
     script : name of a program beside this file
-    kind : a class of the page, for its styles and its program
     """
     sheets = "\n".join((HERE / name).read_text(encoding="utf-8") for name in styles)
     program = f"<script>\n{(HERE / script).read_text(encoding='utf-8')}</script>\n" if script else ""
@@ -380,7 +379,7 @@ def page(title: str, body: str, *, styles: Sequence[str], script: str = "", kind
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{html.escape(title)}</title>\n<style>\n{style}"
-        f"</style>\n</head>\n<body{f' class={kind}' if kind else ''}>\n{body}\n{program}</body>\n</html>\n"
+        f"</style>\n</head>\n<body>\n{body}\n{program}</body>\n</html>\n"
     )
 
 

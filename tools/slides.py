@@ -436,14 +436,13 @@ def slide_html(slide: Slide, number: int, total: int, running: str) -> str:
     )
 
 
-def deck_page(chapter: Chapter, slides: Sequence[Slide], *, projector: bool = False) -> str:
-    """Give a chapter's deck as one page, which begins in large type for a projector."""
+def deck_page(chapter: Chapter, slides: Sequence[Slide]) -> str:
+    """Give a chapter's deck as one page."""
     running = html.escape(f"{chapter.number} {chapter.title}".replace("\n", " "))
     sections = [slide_html(slide, i, len(slides), running) for i, slide in enumerate(slides, start=1)]
     body = f'<main id="deck">\n{"".join(sections)}\n</main>\n{CONTROLS}'
     title = f"{chapter.number} {chapter.title}".replace("\n", " ")
-    mode = "projector" if projector else ""
-    return pages.page(title, body, styles=("pages.css", "slides.css"), script="slides.js", kind=mode)
+    return pages.page(title, body, styles=("pages.css", "slides.css"), script="slides.js")
 
 
 CONTROLS = """<nav id="controls" aria-label="slides">
@@ -489,7 +488,6 @@ def build(
     *,
     notebooks: Path = pages.NOTEBOOKS,
     plan: Path = PLAN,
-    projector: bool = False,
 ) -> dict[str, str]:
     """Give the decks of these chapters, or of all with the index: file name → page."""
     planned = plans(plan)
@@ -499,7 +497,7 @@ def build(
         if planned is not None and chapter.number not in planned:
             raise PageError(f"TEACHING.md: there is no table {TABLE!r} for chapter {chapter.number}; add one")
         slides = deck(chapter, cells, None if planned is None else planned[chapter.number])
-        made[chapter.file.replace(".ipynb", ".html")] = deck_page(chapter, slides, projector=projector)
+        made[chapter.file.replace(".ipynb", ".html")] = deck_page(chapter, slides)
         counted.append((chapter, len(slides)))
     if not numbers:
         made["index.html"] = index_page(counted)
@@ -510,10 +508,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the decks, or say in a sentence why not."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("chapters", nargs="*", help="chapters, such as 05 (default: all, and the index)")
-    parser.add_argument("--projector", action="store_true", help="begin in large type, for a room")
     options = parser.parse_args(arguments)
     try:
-        pages.write(SLIDES, build(options.chapters, projector=options.projector))
+        pages.write(SLIDES, build(options.chapters))
     except PageError as problem:
         print(problem, file=sys.stderr)
         return 1

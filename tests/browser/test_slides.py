@@ -7,6 +7,8 @@ import pages
 import pytest
 import slides
 
+from attnlib.decks import begin_large
+
 PLAN = pages.ROOT / "TEACHING.md"
 WIDTH, HEIGHT = 1280, 720
 SMALLEST = 16  # pixels of the smallest type in a slide's body
@@ -91,9 +93,10 @@ def test_a_room_sees_larger_type_on_more_slides(deck, folder, open_page, artefac
     assert page.evaluate(words) == spoken
 
 
-def test_a_deck_made_for_a_projector_begins_in_large_type(tmp_path, open_page, artefacts):
-    (deck,) = slides.build(["05"], plan=PLAN, projector=True).values()
+def test_a_deck_for_a_projector_begins_in_large_type(tmp_path, open_page, artefacts):
+    (deck,) = slides.build(["05"], plan=PLAN).values()
     (tmp_path / "05.html").write_text(deck, encoding="utf-8")
+    assert begin_large(tmp_path, True) == 1
     page = opened(open_page, tmp_path / "05.html")
     assert page.evaluate("slides.length > usual.length")
     assert page.evaluate("parseFloat(getComputedStyle(slides[1]).fontSize)") > 38
