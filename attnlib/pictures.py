@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -61,6 +63,7 @@ class Picture(Figure):
         super().__init__(figsize=(width, height), dpi=110 * scale, facecolor="white", layout="constrained")
         FigureCanvasAgg(self)
         self.description = description
+        self.layout: tuple[Any, ...] | None = None  # what `panels` was asked for
 
     def __repr__(self) -> str:
         """Say what the picture shows."""
@@ -82,6 +85,24 @@ class Picture(Figure):
             canvas.draw()
             Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).save(file, "png", compress_level=1)
             return file.getvalue()
+
+    def wipe(self, description: str) -> None:
+        """Take away all that was drawn in the areas, and keep the areas, their axes and their settings.
+
+        >>> picture = Picture(1, 1, "a line")
+        >>> axes = picture.add_subplot()
+        >>> line = axes.plot([0, 1])
+        >>> picture.wipe("nothing")
+        >>> len(axes.lines), picture
+        (0, nothing)
+        """
+        self.description = description
+        for text in list(self.texts):
+            text.remove()
+        for axes in self.axes:
+            for artist in [*axes.lines, *axes.patches, *axes.texts, *axes.collections, *axes.images]:
+                artist.remove()
+            axes.containers.clear()
 
     def save(self, file: io.BytesIO | Path, kind: str) -> None:
         """Write the picture as "png" or "svg": the same bytes each time.
@@ -114,28 +135,38 @@ def hangul_font() -> str:
     return "NanumGothic"
 
 
-def look() -> AbstractContextManager[None]:
-    """Give the course's settings for everything drawn inside `with look():`.
+drawing = RLock()
+"""whoever draws holds it: Matplotlib's settings are those of all threads, and JupyterLab moves an explorer in a
+thread beside the one that runs the cells"""
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Give the course's settings for everything drawn inside `with look():`; other threads wait.
 
     >>> with look():
     ...     print(mpl.rcParams["font.size"])
     12.0
     """
     letters = 1 + (scale - 1) / 5  # on a projector also larger than the rest of the picture
-    return mpl.rc_context(
-        {
-            "font.family": ["DejaVu Sans", hangul_font()],
-            "font.size": 12.0 * letters,
-            "axes.titlesize": 13.0 * letters,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "hatch.linewidth": 0.8,
-            "lines.linewidth": 2.2,
-            "svg.hashsalt": "attnlib",
-            "svg.fonttype": "path",
-            "text.color": "#1a1a1a",
-        }
-    )
+    with (
+        drawing,
+        mpl.rc_context(
+            {
+                "font.family": ["DejaVu Sans", hangul_font()],
+                "font.size": 12.0 * letters,
+                "axes.titlesize": 13.0 * letters,
+                "axes.spines.top": False,
+                "axes.spines.right": False,
+                "hatch.linewidth": 0.8,
+                "lines.linewidth": 2.2,
+                "svg.hashsalt": "attnlib",
+                "svg.fonttype": "path",
+                "text.color": "#1a1a1a",
+            }
+        ),
+    ):
+        yield
 
 
 def contrast(one: Any, other: Any) -> float:
@@ -794,6 +825,9 @@ def panels(
 ) -> tuple[Picture, list[Axes]]:
     """Give a picture with drawing areas at fixed places, so that nothing moves when the numbers change.
 
+    Inside `drawn_over(picture)` that picture is wiped and given again, if its areas are the same: to make areas
+    takes longer than to fill them.
+
     Parameters
     ----------
     places : (left, bottom, width, height) each, as parts of the whole
@@ -804,9 +838,36 @@ def panels(
     >>> len(areas)
     2
     """
+    layout = (width, height, scale, places)
+    used = _used.get()
+    if places and used and used.layout == layout:
+        used.wipe(description)
+        return used, used.axes
     picture = Picture(width, height, description)
     picture.set_layout_engine(None)
+    picture.layout = layout
     return picture, [picture.add_axes(place) for place in places]
+
+
+_used: ContextVar[Picture | None] = ContextVar("_used", default=None)  # what `panels` may draw over
+
+
+@contextmanager
+def drawn_over(picture: Picture | None) -> Iterator[None]:
+    """Let `panels` draw over a picture that nobody needs any more, one that the same code has drawn.
+
+    >>> with look():
+    ...     old, _ = panels(2, 2, "old", (0, 0, 1, 1))
+    ...     with drawn_over(old):
+    ...         new, _ = panels(2, 2, "new", (0, 0, 1, 1))
+    >>> new is old, new
+    (True, new)
+    """
+    before = _used.set(picture)
+    try:
+        yield
+    finally:
+        _used.reset(before)
 
 
 def rows_of(matrix: ArrayLike, digits: int = 2) -> str:

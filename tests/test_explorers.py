@@ -6,6 +6,7 @@ import html
 import itertools
 import re
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,7 +46,7 @@ SETTINGS = {
     "spread": [{"d_k": d_k} for d_k in chapter04.SIZES],
     "temperature": [
         {"T": T, "a": a, "b": b, "c": c}
-        for T, (a, b, c) in itertools.product((0.01, 1, 100), ((3, 3, 3), (-3, 3, 0), (-3, -3, -3), (0, 0, 0.01)))
+        for T, (a, b, c) in itertools.product((0.01, 1, 100), ((3, 3, 3), (-3, 3, 0), (-3, -3, -3), (0, 0, 0.05)))
     ],
     "steps": [{"token": token, "step": step} for token in write_a_poem.tokens for step in range(5)],
     "heads": [{"sentence": s, "head": h} for s in chapter07.SENTENCES for h in chapter07.HEADS],
@@ -397,43 +398,117 @@ def test_the_next_steps_are_drawn_while_nobody_waits(monkeypatch):
 
     async def by_hand():
         explorer.widgets["n"].value = 6
-        while explorer._later:  # until the neighbours are drawn; one of them cannot be
+        while len(explorer._drawn) < 99:  # all but the one that cannot be drawn
             await asyncio.sleep(0)
-        assert calls == [4, 6, 7, 5, 11, 1, 99, 0]  # one step, a page, the ends
+        assert calls[:8] == [4, 6, 7, 5, 11, 1, 99, 0]  # one step, a page, the ends
+        assert calls[8:13] == [8, 9, 3, 10, 2]  # then what a click can lead to, the nearest first; 4 is there
+        assert sorted(calls) == list(range(100))
         explorer.widgets["n"].value = 5
-        assert len(calls) == 8  # it was there
-        assert explorer.sentence == "This is 5."
+        explorer.widgets["n"].value = 50
+        assert len(calls) == 100  # they were there
+        assert explorer.sentence == "This is 50."
         explorer.widgets["n"].value = 7
         assert explorer.sentence.startswith("7 cannot be drawn.")
 
     asyncio.run(by_hand())
 
 
-def test_a_move_puts_off_what_nobody_waits_for():
+def test_a_move_puts_off_what_nobody_waits_for(monkeypatch):
+    monkeypatch.setattr(shell, "QUIET", 0)
     calls = []
     explorer = counting(calls)
 
     async def by_hand():
         explorer.widgets["n"].value = 20
-        first = explorer._later
         explorer.widgets["n"].value = 30
-        assert first.cancelled()
-        assert calls == [4, 20, 30]
+        while len(calls) < 8:
+            await asyncio.sleep(0)
+        assert calls[:8] == [4, 20, 30, 31, 29, 35, 25, 99]  # around 30, nothing around 20
 
     asyncio.run(by_hand())
 
 
-def test_only_so_many_drawings_are_kept():
+def test_two_threads_draw_one_after_the_other():
+    """JupyterLab may move an explorer in one thread while its next steps are drawn in another."""
+    explorer = explorers.two_vectors()
+    angles = list(range(5, 180, 5))
+    alone = {angle: explorer.view(**{**explorer.start, "angle": angle}).picture.frame() for angle in angles}
+    drawn = {}
+
+    def draw(some):
+        for angle in some:
+            drawn[angle] = explorer._frame({**explorer.start, "angle": angle}).image
+
+    with ThreadPoolExecutor(2) as pool:
+        for task in [pool.submit(draw, angles[::2]), pool.submit(draw, angles[1::2])]:
+            task.result()
+    assert drawn == alone
+
+
+def test_while_a_cell_draws_an_explorer_waits():
+    with pictures.look(), ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(pictures.drawing.acquire, blocking=False).result()
+
+
+def test_only_so_many_drawings_are_kept(monkeypatch):
+    monkeypatch.setattr(shell, "MOST_DRAWN", 40)
     explorer = counting([])
     for n in range(8, 90):
         explorer.widgets["n"].value = n
-    assert len(explorer._drawn) == shell.MOST_DRAWN
+    assert len(explorer._drawn) == 40
+
+
+def test_a_whole_slider_is_kept_as_drawn(explorer):
+    for control in explorer.controls.values():
+        assert len(control.others(control.start)) < shell.MOST_DRAWN
+
+
+def test_a_picture_drawn_over_another_is_the_same_to_the_byte(explorer):
+    shown = [{**explorer.start, **setting} for setting in SETTINGS[name_of(explorer)]]
+    fresh = [explorer.view(**setting) for setting in shown]
+    images = [view.picture.frame() for view in fresh]
+    old = None
+    for place in (*range(len(shown)), *range(0, len(shown), 2), *range(1, len(shown), 2)):
+        with pictures.drawn_over(old):
+            view = explorer.view(**shown[place])
+        assert view.picture.frame() == images[place]
+        assert (view.sentence, repr(view.picture)) == (fresh[place].sentence, repr(fresh[place].picture))
+        old = view.picture
+    assert explorer._sheet is not old  # the explorer has its own
+
+
+def test_a_size_for_a_room_is_not_drawn_over_the_usual_one(monkeypatch):
+    explorer = explorers.temperature()
+    usual = explorer._image.value
+    monkeypatch.setattr(pictures, "scale", pictures.PROJECTOR)
+    explorer.widgets["a"].value = 1.0
+    assert explorer._image.value == explorer.view(**explorer.values).picture.frame()
+    assert len(explorer._image.value) > len(usual)
 
 
 def test_a_number_that_a_page_sends_is_rounded():
     explorer = explorers.two_vectors()
     explorer.widgets["length"].value = 0.1 + 0.2
     assert explorer.values == {"angle": 59, "length": 0.3}
+
+
+def test_what_comes_next_is_drawn_also_from_a_number_that_a_page_sends(monkeypatch):
+    monkeypatch.setattr(shell, "QUIET", 0)
+    calls = []
+
+    def view(x):
+        calls.append(x)
+        return View(Picture(1, 1, "one"), f"This is {x}.")
+
+    explorer = Explorer(view, {"x": Slider("number", 0.0, 0.5, 0.1, 0.1)})
+
+    async def by_hand():
+        explorer.widgets["x"].value = 0.1 + 0.2
+        while len(calls) < 6:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(by_hand(), 60))
+    assert calls == [0.1, 0.3, 0.4, 0.2, 0.5, 0.0]
 
 
 # --- the pictures they are made of --------------------------------------------------------------------

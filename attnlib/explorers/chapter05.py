@@ -22,9 +22,9 @@ def temperature() -> Explorer:
     'T = 1: the weights are 0.36, 0.40, 0.24. "a" gets the largest weight.'
     """
     controls = {"T": Stops("temperature T", (0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 20, 100), 1)}
-    starts = (-0.07, 0.05, -0.46)  # the row of "write", rounded to the slider's steps
+    starts = (-0.05, 0.05, -0.45)  # the row of "write", rounded to the slider's steps
     sliders = {
-        name: Slider(f"score of {token}", -3.0, 3.0, start, 0.01)
+        name: Slider(f"score of {token}", -3.0, 3.0, start, 0.05)
         for name, token, start in zip("abc", write_a_poem.tokens, starts, strict=True)
     }
     return Explorer(view, {**controls, **sliders})

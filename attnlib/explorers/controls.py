@@ -16,15 +16,16 @@ PAGE = 5
 
 
 def beside(values: Sequence[Any], value: Any) -> list[Any]:
-    """Give the next and the previous of the values, as far as there are any.
+    """Give the other values, the nearest first and of two the next one, or none if the value is not among them.
 
-    >>> beside([1, 4, 16], 4), beside([1, 4, 16], 16), beside([1, 4], 3)
-    ([16, 1], [4], [])
+    >>> beside([1, 4, 16, 64], 4), beside([1, 4, 16], 16), beside([1, 4], 3)
+    ([16, 1, 64], [4, 1], [])
     """
     if value not in values:
         return []
     place = values.index(value)
-    return [*values[place + 1 : place + 2], *values[max(place - 1, 0) : place]]
+    order = sorted(range(len(values)), key=lambda other: (abs(other - place), other < place))
+    return [values[other] for other in order[1:]]
 
 
 class Control(Protocol):
@@ -41,8 +42,8 @@ class Control(Protocol):
     def widget(self) -> ipywidgets.DOMWidget:
         """Make the widget; its trait `value` holds what the pure function gets."""
 
-    def neighbours(self, value: Any) -> list[Any]:
-        """Give the values that one key press leads to, the nearest first, as far as there are any."""
+    def others(self, value: Any) -> list[Any]:
+        """Give the values that a hand can move it to from here, the likely ones first, as far as known."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +74,18 @@ class Slider:
             layout=ROOM,
         )
 
-    def neighbours(self, value: float) -> list[float]:
-        """Give what the keys lead to: the next and the previous value, those a page away, and the ends.
+    def others(self, value: float) -> list[float]:
+        """Give what a key leads to, by a step, a page or to an end, then the rest, for a click, the nearest first.
 
-        >>> Slider("angle", 0, 180, 60).neighbours(180), Slider("length", 0, 1, 0.5, 0.1).neighbours(0.5)
-        ([179, 175, 0], [0.6, 0.4, 1, 0])
+        >>> Slider("angle", 0, 9, 8).others(9), Slider("length", 0, 0.7, 0.4, 0.1).others(0.4)
+        ([8, 4, 0, 7, 6, 5, 3, 2, 1], [0.5, 0.3, 0.7, 0.0, 0.6, 0.2, 0.1])
         """
-        steps = (1, -1, PAGE, -PAGE)
-        near = [min(self.high, max(self.low, round(value + count * self.step, 9))) for count in steps]
-        return list(dict.fromkeys(number for number in (*near, self.high, self.low) if number != value))
+        count = round((self.high - self.low) / self.step)
+        values = [round(self.low + place * self.step, 9) for place in range(count + 1)]
+        near = beside(values, value)
+        place = values.index(value) if near else 0
+        keys = [min(count, max(0, place + steps)) for steps in (1, -1, PAGE, -PAGE, count, -count)]
+        return list(dict.fromkeys([values[key] for key in keys if near and key != place] + near))
 
 
 @dataclass(frozen=True)
@@ -108,11 +112,11 @@ class Stops:
             layout=ROOM,
         )
 
-    def neighbours(self, value: Any) -> list[Any]:
-        """Give the next and the previous value.
+    def others(self, value: Any) -> list[Any]:
+        """Give the other values, the nearest first.
 
-        >>> Stops("d_k", (1, 4, 16), 4).neighbours(1)
-        [4]
+        >>> Stops("d_k", (1, 4, 16), 4).others(1)
+        [4, 16]
         """
         return beside(self.values, value)
 
@@ -140,10 +144,10 @@ class Choice:
             layout=ROOM,
         )
 
-    def neighbours(self, value: str) -> list[str]:
-        """Give the next and the previous word.
+    def others(self, value: str) -> list[str]:
+        """Give the other words, the nearest first.
 
-        >>> Choice("token", ("write", "a", "poem"), "write").neighbours("a")
+        >>> Choice("token", ("write", "a", "poem"), "write").others("a")
         ['poem', 'write']
         """
         return beside(self.options, value)
@@ -171,10 +175,10 @@ class Text:
             layout={**ROOM, "width": "48em"},
         )
 
-    def neighbours(self, value: Any) -> list[Any]:
+    def others(self, value: Any) -> list[Any]:
         """Give nothing: what comes next cannot be known.
 
-        >>> Text("sentence", "the cat").neighbours("the cat")
+        >>> Text("sentence", "the cat").others("the cat")
         []
         """
         return []
@@ -197,10 +201,10 @@ class Switch:
             self.start, description=self.label, tooltip=self.label, indent=False, layout={"margin": "0 0 0 13.5em"}
         )
 
-    def neighbours(self, value: bool) -> list[bool]:
+    def others(self, value: bool) -> list[bool]:
         """Give the other one.
 
-        >>> Switch("causal", False).neighbours(True)
+        >>> Switch("causal", False).others(True)
         [False]
         """
         return [not value]
@@ -288,10 +292,10 @@ class Cells:
         """Make the buttons."""
         return CellGrid(self.rows, self.columns, self.start)
 
-    def neighbours(self, value: Any) -> list[Any]:
+    def others(self, value: Any) -> list[Any]:
         """Give nothing: what comes next cannot be known.
 
-        >>> Cells("mask", ("a",), ("x",), ((True,),)).neighbours(((True,),))
+        >>> Cells("mask", ("a",), ("x",), ((True,),)).others(((True,),))
         []
         """
         return []

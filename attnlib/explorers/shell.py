@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 
 from attnlib.explorers.controls import Control
-from attnlib.pictures import Picture
+from attnlib.pictures import Picture, drawing, drawn_over
 
 UNSEEN = (
     "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap"
@@ -24,11 +23,11 @@ UNSEEN = (
 
 TYPE = "var(--jp-content-font-size1, 14px)"
 """the size of the sentence: that of the chapter's text"""
-MOST_DRAWN = 40
-"""how many settings are kept as drawn, about 30 kB each"""
+MOST_DRAWN = 240
+"""how many settings are kept as drawn, about 30 kB each: a whole slider and some more"""
 QUIET = 0.12
-"""seconds without a move after which the settings that a key can lead to are drawn"""
-BREATH = 0.01
+"""seconds without a move after which the settings that the same control can lead to are drawn"""
+BREATH = 0.002
 """seconds between two of them, in which a move can come first"""
 
 
@@ -83,8 +82,9 @@ class Explorer:
         self.controls = controls
         self.start = {name: control.start for name, control in controls.items()}
         self.widgets = {name: control.widget() for name, control in controls.items()}
-        self._drawn: OrderedDict[tuple[Any, ...], Frame] = OrderedDict()
-        self._later: asyncio.TimerHandle | None = None
+        self._drawn: dict[tuple[Any, ...], Frame] = {}
+        self._sheet: Picture | None = None  # the last picture, which the next one is drawn over
+        self._moves = 0
         self._image = ipywidgets.Image(format="png", layout={"max_width": "100%"})
         self._words = ipywidgets.HTML()
         self._show(self._frame(self.start))
@@ -102,41 +102,43 @@ class Explorer:
         return {name: round(value, 9) if isinstance(value, float) else value for name, value in values.items()}
 
     def _moved(self, name: str, change: Any) -> None:
+        self._moves += 1
         try:
             self._show(self._frame(self.values))
         except Exception as error:  # whatever it is: say it in words, and keep the last picture
             self._say(f"{error} (The picture still shows the last setting that worked.)", "alert")
         else:
-            near = [{**self.values, name: value} for value in self.controls[name].neighbours(change["new"])]
-            self._draw_later(near, QUIET)
+            values = self.values
+            others = ({**values, name: value} for value in self.controls[name].others(values[name]))
+            self._draw_later([one for one in others if tuple(one.values()) not in self._drawn], QUIET, self._moves)
 
     def _frame(self, values: Mapping[str, Any]) -> Frame:
-        """Draw a setting, or find it among those drawn before."""
+        """Draw a setting, or find it among those drawn before; that needs no waiting for another thread."""
         key = tuple(values.values())
-        if key not in self._drawn:
-            view = self.view(**values)
-            self._drawn[key] = Frame(view.picture.frame(), view.picture.description, view.sentence)
+        frame = self._drawn.get(key)
+        if frame:
+            return frame
+        with drawing:
+            with drawn_over(self._sheet):
+                view = self.view(**values)
+            self._sheet = view.picture
+            frame = Frame(view.picture.frame(), view.picture.description, view.sentence)
+            self._drawn[key] = frame
             if len(self._drawn) > MOST_DRAWN:
-                self._drawn.popitem(last=False)
-        self._drawn.move_to_end(key)
-        return self._drawn[key]
+                del self._drawn[next(iter(self._drawn))]
+        return frame
 
-    def _draw_later(self, settings: list[dict[str, Any]], wait: float) -> None:
-        """Draw what the next step would show, while nobody waits: a move in the meantime puts it off."""
-        if self._later:
-            self._later.cancel()
-            self._later = None
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # no kernel: nobody moves a control by hand
-            return
-        if settings:
-            self._later = loop.call_later(wait, self._draw_one, settings)
+    def _draw_later(self, settings: list[dict[str, Any]], wait: float, moves: int) -> None:
+        """Draw what the next step would show, while nobody waits."""
+        with contextlib.suppress(RuntimeError):  # no loop is running, so no kernel: nobody moves a control by hand
+            if settings:
+                asyncio.get_running_loop().call_later(wait, self._draw_one, settings, moves)
 
-    def _draw_one(self, settings: list[dict[str, Any]]) -> None:
-        with contextlib.suppress(Exception):  # if it cannot be drawn, the move itself will say why
-            self._frame(settings[0])
-        self._draw_later(settings[1:], BREATH)
+    def _draw_one(self, settings: list[dict[str, Any]], moves: int) -> None:
+        if moves == self._moves:  # or there was a move in the meantime, perhaps in another thread
+            with contextlib.suppress(Exception):  # if it cannot be drawn, the move itself will say why
+                self._frame(settings[0])
+            self._draw_later(settings[1:], BREATH, moves)
 
     def _show(self, frame: Frame) -> None:
         self._image.value = frame.image  # all the work is done: the page changes at once
