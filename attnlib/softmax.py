@@ -45,13 +45,12 @@ def shares_of_exp(x: Array, out: Array | None = None) -> Array:
     array([0. , 0.5, 0.5])
     """
     with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
-        top = x.max(axis=-1, keepdims=True)
-        top[top == -np.inf] = 0  # nothing to choose from: -inf - 0 stays -inf, and its exp is 0
+        lowest = np.finfo(x.dtype).min  # where there is nothing to choose from: -inf - lowest = -inf, its exp is 0
+        top = x.max(axis=-1, keepdims=True, initial=lowest)
         weights = np.subtract(x, top, out=out)  # at most 0, so that exp cannot overflow
         np.exp(weights, out=weights)
         total = np.einsum("...j->...", weights)[..., None]  # the sum of each row; quicker than .sum()
-        total[total == 0] = 1  # 0 / 1 = 0: no weight at all, rather than 0 / 0
-        weights /= total
+        weights /= np.maximum(total, 1)  # exp(top - top) is 1: less only if there is nothing, and then 0 / 1 = 0
     return weights
 
 

@@ -36,6 +36,7 @@ def measure(quick: bool) -> Measured:
         large = interleave(
             {"attention": lambda whole=whole: attention(*whole), "floor": lambda whole=whole: floor(*whole)},
             rounds=2 if quick else 20,
+            repeat=1 if quick else 5,  # one call alone would mostly time the memory that it asks for
         )
         name = f"`attention` / two products and one exp, n = {n}, heads: {heads}"
         figures.append(ratio(name, large["attention"], large["floor"], "≤ 1.5"))
