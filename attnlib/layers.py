@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,22 +173,30 @@ def erf(x: ArrayLike) -> Array:
 def _blurred_wave(x: Array, apart: int, last: int) -> Array:
     """Add the sines up to k = `last` of the square wave of `erf`, with one call of sin instead of one for each k.
 
-    From sin(kθ) = 2 cos(2θ) sin((k−2)θ) − sin((k−4)θ) follows Clenshaw's way: begin with the last factor, and
-    after each step to the next k, two smaller, multiply what there is by 2 cos(2θ), less what there was before.
+    For every odd k, sin(kθ) is sin θ times a polynomial of y = 2 cos(2θ). So the sum of them is that, too.
     """
     sine = np.sin(x * (math.pi / apart)).astype(FLOAT64, copy=False)  # sin θ
     with np.errstate(under="ignore"):
-        twice_cosine = 2 - 4 * sine * sine  # 2 cos(2θ)
-    now, before, room = np.zeros_like(sine), np.zeros_like(sine), np.empty_like(sine)
-    for k in range(last, 0, -2):
+        y = 2 - 4 * sine * sine
+    *factors, highest = _wave_in_y(apart, last)
+    wave = np.full_like(sine, highest)
+    for factor in reversed(factors):  # Horner's way
+        wave *= y
+        wave += factor
+    wave *= sine
+    return wave
+
+
+@cache
+def _wave_in_y(apart: int, last: int) -> list[float]:
+    """Give the factors of 1, y, y², ... in it: sin(kθ) = y sin((k−2)θ) − sin((k−4)θ) gives one k after another."""
+    before, now, total = np.zeros((3, (last + 1) // 2))
+    before[0], now[0] = -1, 1  # sin(−θ) = −sin θ, and sin θ itself
+    for k in range(1, last + 1, 2):
         omega = k * math.pi / apart
-        np.multiply(twice_cosine, now, out=room)
-        room -= before
-        room += 4 / math.pi * math.exp(-omega * omega / 4) / k
-        now, before, room = room, now, before  # what there was two steps ago makes room for the next
-    now += before
-    now *= sine
-    return now
+        total += 4 / math.pi * math.exp(-omega * omega / 4) / k * now
+        before, now = now, np.roll(now, 1) - before  # to multiply by y is to move each factor on by one place
+    return total.tolist()
 
 
 def gelu(x: ArrayLike) -> Array:
