@@ -486,6 +486,14 @@ def test_a_size_for_a_room_is_not_drawn_over_the_usual_one(monkeypatch):
     assert len(explorer._image.value) > len(usual)
 
 
+def test_what_was_drawn_in_the_usual_size_is_drawn_anew_for_a_room(monkeypatch):
+    explorer = explorers.soft_lookup()
+    explorer.widgets["stretch"].value = 5
+    monkeypatch.setattr(pictures, "scale", pictures.PROJECTOR)
+    explorer.widgets["stretch"].value = 1  # where it began
+    assert explorer._image.value == explorer.view(stretch=1).picture.frame()
+
+
 def test_a_number_that_a_page_sends_is_rounded():
     explorer = explorers.two_vectors()
     explorer.widgets["length"].value = 0.1 + 0.2

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets
 
+from attnlib import pictures
 from attnlib.explorers.controls import Control
 from attnlib.pictures import Picture, drawing, drawn_over
 
@@ -110,11 +111,11 @@ class Explorer:
         else:
             values = self.values
             others = ({**values, name: value} for value in self.controls[name].others(values[name]))
-            self._draw_later([one for one in others if tuple(one.values()) not in self._drawn], QUIET, self._moves)
+            self._draw_later([one for one in others if key_of(one) not in self._drawn], QUIET, self._moves)
 
     def _frame(self, values: Mapping[str, Any]) -> Frame:
         """Draw a setting, or find it among those drawn before; that needs no waiting for another thread."""
-        key = tuple(values.values())
+        key = key_of(values)
         frame = self._drawn.get(key)
         if frame:
             return frame
@@ -185,6 +186,15 @@ class Explorer:
         """Give the live widgets, and for pages without a kernel the picture and the words."""
         live = self._box._repr_mimebundle_(**kwargs)
         return {**live, "image/png": self.view(**self.values).picture._repr_png_(), "text/plain": repr(self)}
+
+
+def key_of(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Give what a drawn setting is found by: its values, and the size in which pictures are drawn now.
+
+    >>> key_of({"n": 3})
+    (1.0, 3)
+    """
+    return (pictures.scale, *values.values())
 
 
 class Table:
