@@ -70,7 +70,7 @@ def blockwise_attention(
     *,
     causal: bool = False,
     scale: float | None = None,
-    block: int = 512,
+    block: int = 1024,
     threads: int | None = None,
 ) -> Array:
     """Compute the output of `attention` with memory that grows with n, not with n².
@@ -87,7 +87,7 @@ def blockwise_attention(
     mask : as in `attention`; only slices of it are used
     causal : as in `attention`; blocks of keys that lie wholly in the future are skipped
     scale : as in `attention`
-    block : how many keys are looked at together, by at most half as many queries of a head
+    block : how many keys are looked at together, by at most a quarter as many queries of a head
     threads : how many blocks of queries are worked on at a time; as many as the computer has cores if not given.
         The output is the same to the last bit for any number.
 
@@ -119,10 +119,10 @@ def blockwise_attention(
         Q, K, V, output = (array[None] for array in (Q, K, V, output))  # one head
         mask = mask if mask is None else mask[None]
     *groups, heads = output.shape[:-2]
-    few = (block + 1) // 2  # queries of a head that are looked at together
+    few = (block + 3) // 4  # queries of a head that are looked at together
     if causal:
         few = max(1, min(few, n_queries // 8))  # the fewer, the less of the future is made in vain
-    together = max(1, 2 * block // few)  # heads: small pieces would keep threads waiting for each other
+    together = max(1, block // 2 // few)  # heads: small pieces would keep threads waiting for each other
     threads_own = local()
 
     def gather(piece: tuple[tuple[int, ...], slice, slice]) -> None:
@@ -163,13 +163,13 @@ def _gather(
     room: Array,
     output: Array,
 ) -> None:
-    """Add to `output`, which is 0, what some queries of some heads gather; the first query sees `n_seen` keys."""
+    """Write to `output`, now 0, what some queries of some heads gather; the first query sees `n_seen` keys."""
     heads, n_queries, n_keys = *Q.shape[:2], K.shape[1]
     last = min(n_keys, n_seen + n_queries - 1)  # later keys lie in the future of all these queries
     block = max(1, min(block, last))
+    lowest = np.finfo(Q.dtype).min  # stands for the maximum of a row in which all is −inf
     ones = np.ones((block, 1), Q.dtype)
-    top = np.full((heads, n_queries, 1), np.finfo(Q.dtype).min, Q.dtype)  # the maximum so far
-    total = np.zeros_like(top)  # (heads, queries, 1): the sum so far of exp(score − top)
+    top, total = lowest, np.ones((), Q.dtype)  # if there is no key to see: 0 / 1 = 0
     with np.errstate(over="ignore", under="ignore"):  # exp(-huge) = 0 is what is meant
         for columns in blocks(last, block):
             some = columns.stop - columns.start
@@ -177,17 +177,20 @@ def _gather(
             np.matmul(Q, K[:, columns].swapaxes(-1, -2), out=raised)
             raised *= raised.dtype.type(factor)
             _hide(raised, None if mask is None else mask[..., columns], n_seen - columns.start)
-            new_top = np.maximum(top, raised.max(axis=-1, keepdims=True))
-            raised -= new_top  # at most 0, so that exp cannot overflow
+            old_top, top = top, raised.max(axis=-1, keepdims=True, initial=lowest)  # (heads, queries, 1)
+            np.maximum(old_top, top, out=top)  # the maximum so far
+            raised -= top  # at most 0, so that exp cannot overflow
             np.exp(raised, out=raised)
-            correction = np.exp(top - new_top)  # (heads, queries, 1): 1 where the maximum stays
-            total *= correction
-            total += raised @ ones[:some]  # the sum of each row, as a product: quicker than .sum()
-            output *= correction
-            output += raised @ V[:, columns]  # (heads, queries, d_v)
-            top = new_top
-        total[total == 0] = 1  # nothing to choose from: 0 / 1 = 0
-        output /= total
+            if columns.start == 0:
+                total = raised @ ones  # (heads, queries, 1): the sum of each row, quicker than .sum()
+                np.matmul(raised, V[:, columns], out=output)  # (heads, queries, d_v)
+            else:
+                correction = np.exp(old_top - top)  # (heads, queries, 1): 1 where the maximum stays
+                total *= correction
+                total += raised @ ones[:some]
+                output *= correction
+                output += raised @ V[:, columns]
+        output /= np.maximum(total, 1)  # at least 1, the maximum's own exp, or 0 if nothing may be seen: 0 / 1 = 0
 
 
 def _hide(scaled: Array, mask: Array | None, n_seen: int) -> None:

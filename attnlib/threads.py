@@ -7,6 +7,7 @@ product. Threads that each do a whole piece of work, its products included, wait
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,14 +43,29 @@ def share(work: Callable[[Piece], None], pieces: Sequence[Piece], threads: int |
     [0, 1, 4, 9, 16]
     """
     threads = min(threads or os.cpu_count() or 1, len(pieces))
+    left = deque(pieces)
+
+    def take_turns() -> None:
+        while True:
+            try:
+                piece = left.popleft()  # no two threads get the same one
+            except IndexError:
+                return
+            try:
+                work(piece)
+            except BaseException:
+                left.clear()
+                raise
+
     with one_blas_thread():
         if threads < 2:
-            for piece in pieces:
-                work(piece)
+            take_turns()
         else:
-            with ThreadPoolExecutor(threads) as pool:
-                for _ in pool.map(work, pieces):  # raises what `work` raised, and cancels what has not begun
-                    pass
+            with ThreadPoolExecutor(threads - 1) as pool:  # one fewer: this thread works, too
+                others = [pool.submit(take_turns) for _ in range(threads - 1)]
+                take_turns()
+            for other in others:
+                other.result()  # raises what `work` raised
 
 
 _lock = Lock()

@@ -163,14 +163,14 @@ def test_causal_makes_half_the_scores(monkeypatch, causal):
 
     def counting(a, b, out):
         nonlocal made
-        made += out.size
+        made += out.size if out.shape[-1] != d_v else 0
         return matmul(a, b, out=out)
 
     monkeypatch.setattr(np, "matmul", counting)
-    n, block = 512, 16
-    Q, K, V = draw(np.float32, (n, 4), (n, 4), (n, 4))
+    n, block, d_v = 512, 16, 5  # no block has 5 keys
+    Q, K, V = draw(np.float32, (n, 4), (n, 4), (n, d_v))
     blockwise_attention(Q, K, V, causal=causal, block=block, threads=1)  # one, or the counting would go wrong
-    strips = n // (block // 2)
+    strips = n // (block // 4)
     assert made == ((strips + 1) / strips / 2 if causal else 1) * n * n
 
 
@@ -186,10 +186,11 @@ N_BY_N = {
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("mask", N_BY_N)
 def test_memory_is_a_twentieth_of_the_scores(causal, mask):
-    Q, K, V = draw(np.float32, (2, N, 64), (2, N, 64), (2, N, 64))
+    heads = 4  # which have as many scores as one head with n = 8192
+    Q, K, V = draw(np.float32, (heads, N, 64), (heads, N, 64), (heads, N, 64))
     hidden = N_BY_N[mask]()
     used = peak(lambda: blockwise_attention(Q, K, V, hidden, causal=causal, threads=2))
-    assert Q.nbytes <= used < 0.05 * 2 * N * N * 4  # at least the output: so the measure does measure
+    assert Q.nbytes <= used < 0.05 * heads * N * N * 4  # at least the output: so the measure does measure
 
 
 def test_memory_grows_with_n_and_not_with_its_square():

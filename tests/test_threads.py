@@ -55,22 +55,30 @@ def test_one_thread_is_the_callers_own_and_keeps_the_order():
 
 def test_as_many_threads_as_cores(monkeypatch):
     def most(cores):
-        used = set()
+        used, all_here = set(), threading.Barrier(cores or 1, timeout=60)
+
+        def work(piece):
+            used.add(threading.current_thread())
+            all_here.wait()  # fewer threads than cores would wait in vain
+
         monkeypatch.setattr("os.cpu_count", lambda: cores)
-        share(lambda piece: used.add(threading.current_thread()), range(40))
+        share(work, range(12))
         return used
 
     assert most(None) == most(1) == {threading.current_thread()}  # None: Python cannot tell
-    assert threading.current_thread() not in most(3)
+    assert threading.current_thread() in most(3)  # the caller's own works, too
+    assert len(most(3)) == 3
 
 
+@pytest.mark.parametrize("who", ["the caller's thread", "another thread"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_arrives_and_work_that_has_not_begun_is_left_out(threads):
-    begun = []
+def test_an_error_arrives_and_work_that_has_not_begun_is_left_out(threads, who):
+    begun, caller = [], threading.current_thread()
 
     def work(piece):
         begun.append(piece)
-        if piece == 3:
+        mine = threading.current_thread() is caller
+        if piece >= 3 and (threads == 1 or mine == (who == "the caller's thread")):
             raise MemoryError("piece 3 is too large")
 
     with pytest.raises(MemoryError, match="piece 3 is too large"):
