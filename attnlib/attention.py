@@ -15,6 +15,7 @@ from attnlib.checks import (
     as_regular,
     brief,
     first_true,
+    length_of_all,
     require_bounded,
     require_finite,
 )
@@ -150,11 +151,14 @@ def as_attention(
             f"value (K is {K.shape}, V is {V.shape})"
         )
     require_broadcast(who, Q=Q, K=K, V=V)
-    require_finite(who, Q=Q, K=K, V=V)
     factor = 1 / math.sqrt(Q.shape[-1]) if scale is None else as_scale(who, scale)
-    require_bounded(who, "scale", abs(factor), Q.dtype, "use a smaller one")
-    require_bounded(who, "the scores", max(1, abs(factor)) * score_bound(Q, K), Q.dtype, "scale Q or K down")
-    require_bounded(who, "the output", size_bound(V), Q.dtype, "scale V down")
+    stretch = max(1, abs(factor))
+    reach = stretch * (1 + length_of_all(Q) * length_of_all(K)) + length_of_all(V)
+    if not reach < FAR_BELOW:  # NaN is not, either
+        require_finite(who, Q=Q, K=K, V=V)
+        require_bounded(who, "scale", abs(factor), Q.dtype, "use a smaller one")
+        require_bounded(who, "the scores", stretch * score_bound(Q, K), Q.dtype, "scale Q or K down")
+        require_bounded(who, "the output", largest(V), Q.dtype, "scale V down")
     return Q, K, V, factor
 
 
@@ -248,18 +252,8 @@ def score_bound(Q: Array, K: Array) -> float:
     >>> score_bound(np.array([[3.0, 4.0]]), np.array([[2.0, 0.0]]))
     10.0
     """
-    bound = math.sqrt(np.vdot(Q, Q)) * math.sqrt(np.vdot(K, K))
+    bound = length_of_all(Q) * length_of_all(K)
     return bound if bound < FAR_BELOW else largest(Q) * largest(K) * Q.shape[-1]  # closer where one entry is huge
-
-
-def size_bound(array: Array) -> float:
-    """Give a number that no entry's size can exceed: the length of all entries as one vector, if that is small.
-
-    >>> size_bound(np.array([[3.0, 4.0]]))
-    5.0
-    """
-    length = math.sqrt(np.vdot(array, array))  # one fast product
-    return length if length < FAR_BELOW else largest(array)
 
 
 def largest(array: Array) -> float:
