@@ -55,7 +55,26 @@ def rotary(X: ArrayLike, positions: ArrayLike | None = None, *, base: float = 10
 
     speed = base ** (-np.arange(0, d, 2) / d)  # (d / 2,)
     angle = places[..., None] * speed  # (..., n, d / 2), of float64
-    cos, sin = np.cos(angle).astype(X.dtype), np.sin(angle).astype(X.dtype)
+    return turn_pairs(X, np.cos(angle).astype(X.dtype), np.sin(angle).astype(X.dtype))
+
+
+def turn_pairs(X: Array, cos: Array, sin: Array) -> Array:
+    """Turn each pair of columns (2i, 2i + 1), a point of the plane, by the angle of a cosine and a sine.
+
+    Parameters
+    ----------
+    X : (..., n, d), d even
+    cos, sin : (..., n, d / 2) of the same dtype, or what broadcasts to that
+
+    Returns
+    -------
+    (..., n, d)
+
+    Examples
+    --------
+    >>> turn_pairs(np.array([[3.0, 1.0]]), cos=np.array([[0.0]]), sin=np.array([[1.0]]))  # a quarter turn
+    array([[-1.,  3.]])
+    """
     even, odd = X[..., 0::2], X[..., 1::2]  # (..., n, d / 2) each
     turned = np.empty_like(X)  # (..., n, d)
     turned[..., 0::2] = even * cos - odd * sin
