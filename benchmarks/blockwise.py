@@ -11,26 +11,25 @@ import numpy as np
 from attnlib import attention
 from attnlib.blockwise import blockwise_attention
 from attnlib.checks import Array
-from benchmarks import peers
+from benchmarks import machine, peers
 from benchmarks.timing import Figure, Measured, interleave, ratio
 
 HEADS, D = 8, 64
 KINDS = ("full", "causal")
 LENGTHS = (512, 1024, 2048, 4096, 8192)
-LONGEST_WHOLE = 4096  # with all n × n scores at once, the next would take 13 GB and more
 
 
 def measure(quick: bool) -> Measured:
     """Time every length, full and causal."""
-    lengths = (32, 64) if quick else LENGTHS
+    lengths = (16, 32, 64) if quick else LENGTHS
     figures: list[Figure] = []
     curves: dict[str, Any] = {"lengths": list(lengths), "full": {}, "causal": {}}
     for n in lengths:
-        rounds = 2 if quick else max(3, min(15, 16384 // n))
+        rounds = 2 if quick else max(3, min(20, 24576 // n))
         Q, K, V = peers.draw(HEADS, n, D)
-        calls = {}
+        calls, whole = {}, machine.can_hold(scores_at_once(n))
         for kind in KINDS:
-            of_kind = contestants(Q, K, V, causal=kind == "causal")
+            of_kind = contestants(Q, K, V, causal=kind == "causal", whole=whole)
             require_same_output(n, of_kind)
             calls |= {f"{kind} {name}": call for name, call in of_kind.items()}
         all_times = interleave(calls, rounds)  # full and causal in turn too: they are compared
@@ -45,18 +44,27 @@ def measure(quick: bool) -> Measured:
     return Measured(figures, {**curves, "exponents": fitted})
 
 
-def contestants(Q: Array, K: Array, V: Array, causal: bool) -> dict[str, Callable[[], Array]]:
-    """Give what is to be timed, by name."""
+def contestants(Q: Array, K: Array, V: Array, causal: bool, whole: bool) -> dict[str, Callable[[], Array]]:
+    """Give what is to be timed, by name; only if `whole`, also what makes all n × n scores."""
     calls: dict[str, Callable[[], Array]] = {"in blocks": partial(blockwise_attention, Q, K, V, causal=causal)}
     torch = peers.torch()
     if torch:
         tensors = [torch.from_numpy(array)[None] for array in (Q, K, V)]  # (1, heads, n, d)
         fused = torch.nn.functional.scaled_dot_product_attention
         calls["torch"] = lambda: fused(*tensors, is_causal=causal)[0].numpy()
-    if Q.shape[-2] <= LONGEST_WHOLE:
+    if whole:
         calls["attention"] = lambda: attention(Q, K, V, causal=causal).output
         calls["tutorials"] = partial(peers.tutorial_attention, Q, K, V, causal)
     return calls
+
+
+def scores_at_once(n: int) -> int:
+    """Give the bytes that the formula as tutorials write it takes at most: three times all scores, of float64.
+
+    >>> scores_at_once(4096) / 1e6  # megabytes
+    3221.225472
+    """
+    return 3 * 8 * HEADS * n * n
 
 
 def require_same_output(n: int, calls: dict[str, Callable[[], Array]]) -> None:

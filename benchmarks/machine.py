@@ -37,6 +37,15 @@ def busy() -> float:
     return psutil.cpu_percent(interval=0.5) / 100 * (os.cpu_count() or 1)
 
 
+def can_hold(size: int) -> bool:
+    """Tell whether so many bytes are free, and a quarter more, so that the machine need not swap.
+
+    >>> can_hold(1), can_hold(10**18)
+    (True, False)
+    """
+    return 1.25 * size < psutil.virtual_memory().available
+
+
 def processor(info: Path = Path("/proc/cpuinfo")) -> str:
     """Give the processor's name: Linux tells it in a file, other systems in `platform`."""
     if info.exists():

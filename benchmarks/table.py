@@ -12,14 +12,16 @@ INTRODUCTION = """\
 # What it costs, beside its peers
 
 `make bench` (on Windows `py course.py bench`) measures all this again and writes it to `results.json` and to this
-page; it takes some minutes. `make images` then draws the curves anew. Nothing here is asserted: times belong to a
-machine.
+page; it takes about 15 minutes. `make images` then draws the curves anew. Nothing here is asserted: times belong
+to a machine.
 
-How to read it: everything that is compared runs in turn, in one run, round after round. **best** is made of the
-best round of each side and is what counts for the goal; **median** and **middle half** are those of the ratios
+How to read it: everything that is compared runs in turn, in one run, round after round. Each turn begins with a
+call that does not count, and is taken anew if another machine took the processor meanwhile. **best** is made of
+the best round of each side and is what counts for the goal; **median** and **middle half** are those of the ratios
 within a round. A figure with × is a ratio of times, unless it says otherwise. *In blocks* is `blockwise_attention`
 with float32, 8 heads and d = 64; *tutorials* is the formula as tutorials write it; *torch* is its
-`scaled_dot_product_attention`, on as many threads as NumPy's BLAS.
+`scaled_dot_product_attention`, on as many threads as NumPy's BLAS. Where the memory cannot hold all n × n scores,
+*tutorials* and `attention` are left out.
 """
 
 

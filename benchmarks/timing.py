@@ -8,7 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-ENOUGH = 30  # seconds for one comparison, if it has had its turns twice
+import psutil
+
+ENOUGH = 60  # seconds for one comparison, if it has had its turns three times
+TRIES = 3  # for one turn, if it is disturbed
+DISTURBED = 0.02  # the share of a turn's time for which the processor was lost
 PAUSE = 0.1  # seconds between two calls: threads that wait for more work spin for a while before they sleep
 
 
@@ -55,13 +59,16 @@ def interleave(
 ) -> dict[str, list[float]]:
     """Time the calls in turn, round after round: what disturbs the machine disturbs all of them.
 
+    A virtual machine may lose its cores to another for a while. A turn in which that happened is taken anew.
+
     Parameters
     ----------
     calls : name → what to call
-    rounds : how often each has its turn; fewer, but at least two, if that takes longer than `ENOUGH` seconds
+    rounds : how often each has its turn; fewer, but at least three, if that takes longer than `ENOUGH` seconds
     repeat : how many calls make one turn, for calls too short to be timed alone
     pause : seconds between two turns
-    warm_up : begin with one more round, which does not count
+    warm_up : begin each turn with one more call, which does not count: threads that slept through the pause need
+        some milliseconds until each has a core of its own, and what the call before left has to go
 
     Returns
     -------
@@ -75,16 +82,27 @@ def interleave(
     """
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     begin = time.perf_counter()
-    for done in range(rounds + warm_up):
-        if done > 2 and time.perf_counter() - begin > ENOUGH:
+    for done in range(rounds):
+        if done >= 3 and time.perf_counter() - begin > ENOUGH:
             break  # a busy machine: rather fewer rounds than no end
         for name, call in calls.items():
             time.sleep(pause)
-            start = time.perf_counter()
-            for _ in range(repeat):
+            if warm_up:
                 call()
-            seconds[name].append((time.perf_counter() - start) / repeat)
-    return {name: turns[warm_up:] for name, turns in seconds.items()}
+            for _ in range(TRIES):
+                lost, start = stolen(), time.perf_counter()
+                for _ in range(repeat):
+                    call()
+                taken = time.perf_counter() - start
+                if stolen() - lost <= DISTURBED * taken:
+                    break
+            seconds[name].append(taken / repeat)
+    return seconds
+
+
+def stolen() -> float:
+    """Give the seconds so far for which the machine's cores were lent to another machine; 0 where nobody tells."""
+    return getattr(psutil.cpu_times(), "steal", 0.0)
 
 
 def middle_half(numbers: Sequence[float]) -> tuple[float, float]:

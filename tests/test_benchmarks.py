@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import blockwise, imports, machine, peers, table, timing, validation
+from benchmarks import blockwise, imports, machine, memory, peers, table, timing, validation
 from benchmarks.notebooks import NOTEBOOKS, code_cells, only_imports
 from benchmarks.timing import Figure, Measured, interleave, middle_half, ratio
 
 
 @pytest.fixture(autouse=True)
-def without_torch(monkeypatch):
+def without_torch_or_pauses(monkeypatch):
     monkeypatch.setattr(peers, "torch", lambda: None)
+    monkeypatch.setattr(blockwise, "interleave", partial(interleave, pause=0))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,25 @@ def test_each_measurement_runs_on_tiny_sizes(name, capsys):
     assert said.count("\n| ") > 2  # a table with at least one figure
     assert "/ torch" not in said
     assert "Nothing is stored" in said
+
+
+def test_what_does_not_fit_into_the_memory_is_left_out(monkeypatch):
+    monkeypatch.setattr(machine, "can_hold", lambda size: size < blockwise.scores_at_once(64))
+    times, sizes = blockwise.measure(quick=True), memory.measure(quick=True)
+    for line in (times.curves["full"], times.curves["causal"], sizes.curves["megabytes"]):
+        assert {name: len(numbers) for name, numbers in line.items()} == {
+            "in blocks": 3,
+            "attention": 2,
+            "tutorials": 2,
+        }
+    assert "tutorials' NumPy / in blocks, n = 32, causal" in [figure.name for figure in times.figures]
+    assert "tutorials' NumPy / in blocks, n = 64, causal" not in [figure.name for figure in times.figures]
+
+
+def test_the_tutorials_way_takes_what_is_said():
+    Q, K, V = peers.draw(blockwise.HEADS, 128, blockwise.D)
+    taken = memory.peak(lambda: peers.tutorial_attention(Q, K, V, causal=True))
+    assert 1 <= taken / blockwise.scores_at_once(128) < 1.25  # the quarter that `can_hold` adds
 
 
 def test_a_whole_run_stores_results_and_a_page_and_goes_on_after_a_failure(tmp_path, monkeypatch, capsys):
@@ -91,13 +111,22 @@ def test_contestants_have_their_turns_one_after_the_other(monkeypatch):
     order = []
     calls = {name: partial(order.append, name) for name in "ab"}
     times = interleave(calls, rounds=2, repeat=2, pause=0)
-    assert "".join(order) == "aabb" * 3  # with the round that does not count
+    assert "".join(order) == "aaabbb" * 2  # the first of each turn does not count
     assert [len(seconds) for seconds in times.values()] == [2, 2]
     monkeypatch.setattr(timing, "ENOUGH", 0)  # a machine so busy that it takes too long
-    assert [len(seconds) for seconds in interleave(calls, rounds=9, pause=0).values()] == [2, 2]
+    assert [len(seconds) for seconds in interleave(calls, rounds=9, pause=0).values()] == [3, 3]
     order.clear()
     interleave({"a": lambda: order.append("a")}, rounds=1, pause=0, warm_up=False)
     assert order == ["a"]
+
+
+def test_a_turn_that_lost_the_processor_is_taken_anew_but_not_for_ever(monkeypatch):
+    order = []
+    clock = iter([0, 1, 1, 1, *range(2, 2 + 2 * timing.TRIES)])  # lost, quiet, and then lost each time
+    monkeypatch.setattr(timing, "stolen", lambda: next(clock))
+    times = interleave({"a": lambda: order.append("a")}, rounds=2, pause=0, warm_up=False)
+    assert len(times["a"]) == 2
+    assert len(order) == 2 + timing.TRIES
 
 
 def test_a_ratio_is_of_the_bests_and_of_each_round():
