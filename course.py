@@ -321,9 +321,11 @@ def check(arguments):
 def fuzz(arguments):
     """Try the public functions with many more random inputs than the tests do."""
     set_up(TEST)
-    workers = ["-n", str(max(2, min(8, os.cpu_count() or 2)))]
+    workers = ["-n", str(max(2, min(8, os.cpu_count() or 2))), "--dist=load"]
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return run("-m", "pytest", "--hypothesis-profile=fuzz", "tests/test_fuzz.py", *(workers + arguments))
+    set_up_model()
+    files = ["tests/test_fuzz.py", "tests/test_fuzz_models.py", "tests/test_fuzz_pictures.py"]
+    return run("-m", "pytest", "--hypothesis-profile=fuzz", *(files + workers + arguments))
 
 
 def browser(arguments):

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib.checks import FLOAT32, FLOAT64, Array, as_numbers, as_real, brief, require_finite, require_shape
+from attnlib.checks import (
+    FLOAT32,
+    FLOAT64,
+    Array,
+    as_floats,
+    as_held,
+    as_real,
+    as_regular,
+    brief,
+    length_of_all,
+    require_bounded,
+    require_finite,
+    require_shape,
+)
+
+RATE = "a number of at least 0"
+MODERATE = 1e18  # float32 can hold its square
 
 
 class AdamW:
@@ -50,16 +66,21 @@ class AdamW:
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
             raise TypeError(f"AdamW: betas is {brief(betas)}; expected two numbers, such as (0.9, 0.999)")
         self.parameters = dict(parameters)
-        self.rate = as_real("AdamW", "rate", rate, "a number of at least 0")
+        self.rate = as_real("AdamW", "rate", rate, RATE)
         self.betas = tuple(as_real("AdamW", "betas", beta, "a number from 0 to below 1") for beta in betas)
-        self.eps = as_real("AdamW", "eps", eps, "a number above 0")
+        for parameter in parameters.values():
+            as_held("AdamW", "eps", eps, parameter.dtype)
+        self.eps = float(eps)
         self.decay = as_real("AdamW", "decay", decay, "a number of at least 0")
         self.steps = 0
+        self.steepest = 0.0  # the length of the longest gradient so far
         self.means = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
         self.squares = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
 
     def step(self, gradients: Mapping[str, ArrayLike]) -> None:
         """Update every parameter in place, from gradients of the same names and shapes.
+
+        Where a parameter could become too large to be held, that is said, and nothing has moved.
 
         >>> parameters = {"w": np.array([1.0])}
         >>> AdamW(parameters, rate=0.1, decay=0.5).step({"w": [0.0]})  # no gradient: only the decay, 0.1 · 0.5
@@ -89,17 +110,57 @@ class AdamW:
                 raise ValueError(f"{who}: gradients has no {name!r}; expected one for each parameter: {names}")
             if name not in self.parameters:
                 raise ValueError(f"{who}: gradients has {name!r}, which is no parameter; expected {names}")
-        checked = {}
+        checked, steepest = {}, self.steepest
         for name, parameter in self.parameters.items():
             label = f"gradients[{name!r}]"
-            gradient = as_numbers(who, label, gradients[name]).astype(parameter.dtype, copy=False)
+            (gradient,) = as_floats(who, 0, **{label: gradients[name]})
             require_shape(who, label, gradient, parameter.shape, "the shape of the parameter")
-            require_finite(who, **{label: gradient})
-            checked[name] = gradient
+            size = length_of_all(gradient)
+            if not size < MODERATE:  # NaN is not, either
+                require_finite(who, **{label: gradient})
+                require_bounded(who, f"the square of {label}", size * size, parameter.dtype, "scale the loss down")
+            checked[name] = gradient.astype(parameter.dtype, copy=False)
+            steepest = max(steepest, size)
+        rate = as_real(who, "rate", self.rate, RATE)
+        longest = rate * (
+            steepest / self.eps + 1
+        )  # no step is longer: the mean of gradients is no longer than they
+        for name, parameter in self.parameters.items():
+            reach = abs(1 - rate * self.decay) * (length_of_all(parameter) + 1) + longest
+            if not reach < MODERATE:
+                require_bounded(who, f"parameter {name!r}", reach, parameter.dtype, "use a smaller rate")
+        self.steepest = steepest
         return checked
 
 
+def descend(
+    optimiser: AdamW, look: Callable[[], tuple[float, Mapping[str, ArrayLike]]], steps: int
+) -> Iterator[tuple[int, float]]:
+    """Go `steps` steps down, and yield each step's number and the loss before it.
+
+    Parameters
+    ----------
+    optimiser : what moves the parameters
+    look : gives the loss where the parameters are now, and its gradient by each of them
+    steps : how many
+
+    Examples
+    --------
+    >>> parameters = {"x": np.array([3.0])}
+    >>> downhill = descend(AdamW(parameters, rate=1.0), lambda: (parameters["x"][0] ** 2, {"x": [1.0]}), steps=2)
+    >>> [(step, round(float(loss), 1)) for step, loss in downhill]
+    [(1, 9.0), (2, 3.9)]
+    """
+    for step in range(1, steps + 1):
+        loss, gradients = look()
+        optimiser.step(gradients)
+        yield step, loss
+
+
 def _require_changeable(name: str, parameter: Array) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"AdamW: {brief(name)} names a parameter ({type(name).__name__}); expected a str")
+    as_regular("AdamW", f"parameter {name!r}", parameter)
     if not isinstance(parameter, np.ndarray) or parameter.dtype not in (FLOAT32, FLOAT64):
         kind = getattr(parameter, "dtype", type(parameter).__name__)
         raise TypeError(f"AdamW: parameter {name!r} is {kind}; expected an array of float32 or float64")

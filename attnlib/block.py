@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from attnlib.adamw import AdamW
+from attnlib.adamw import AdamW, descend
 from attnlib.attention import AttentionResult, attention
-from attnlib.checks import Array
+from attnlib.checks import (
+    Array,
+    as_count,
+    as_flag,
+    as_floats,
+    as_whole_numbers,
+    brief,
+    require_kind,
+    require_linear,
+    require_rng,
+)
 from attnlib.gradients import attention_backward, cross_entropy, embedding_backward, linear_backward
-from attnlib.heads import merge_heads, split_heads
+from attnlib.heads import merge_heads, project, split_heads
 from attnlib.layers import feed_forward, feed_forward_backward, layer_norm, layer_norm_backward
 from attnlib.positions import sinusoidal_positions
 
@@ -45,7 +56,19 @@ class LanguageModel:
         *,
         use_positions: bool = True,
     ) -> None:
-        self.num_heads, self.use_positions = num_heads, use_positions
+        who = "LanguageModel"
+        require_rng(who, rng)
+        size, d_model, num_heads = (
+            as_count(who, name, count)
+            for name, count in (("size", size), ("d_model", d_model), ("num_heads", num_heads))
+        )
+        self.num_heads, self.use_positions = num_heads, as_flag(who, "use_positions", use_positions)
+        if d_model % num_heads:
+            raise ValueError(f"{who}: d_model = {d_model} cannot be cut into num_heads = {num_heads} equal heads")
+        if self.use_positions and d_model % 2:
+            raise ValueError(
+                f"{who}: d_model is {d_model}; positions need an even one, for a sine and a cosine each"
+            )
         wide = 4 * d_model
         shapes = dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (d_model, d_model))
         shapes |= {"W_1": (d_model, wide), "W_2": (wide, d_model), "W_U": (d_model, size)}
@@ -56,35 +79,42 @@ class LanguageModel:
             p |= {f"gain_{place}": np.ones(d_model), f"bias_{place}": np.zeros(d_model)}
         self.parameters = p
 
-    def embed(self, ids: Array) -> Array:
+    def embed(self, ids: ArrayLike) -> Array:
         """Look up the tokens and add their positions: (texts, n) → (texts, n, d_model).
 
         >>> LanguageModel(np.random.default_rng(0), 5, 8, 2).embed(np.array([[0, 1]])).shape
         (1, 2, 8)
         """
-        X = self.parameters["table"][ids]
+        table = self.parameters["table"]
+        places = as_whole_numbers("LanguageModel", "ids", ids, 0, len(table) - 1)
+        if places.ndim != 2:
+            raise ValueError(f"LanguageModel: ids has shape {places.shape}; expected (texts, n)")
+        X = table[places]
         return X + sinusoidal_positions(*X.shape[-2:]) if self.use_positions else X
 
-    def norm(self, place: str, X: Array) -> Array:
+    def norm(self, place: str, X: ArrayLike) -> Array:
         """Apply the layer norm of one of the three places.
 
         >>> model = LanguageModel(np.random.default_rng(0), 5, 8, 2)
         >>> abs(model.norm("1", np.arange(8.0)[None]).mean()) < 1e-9
         np.True_
         """
+        if not isinstance(place, str) or place not in ("1", "2", "3"):
+            raise ValueError(f"LanguageModel.norm: place is {brief(place)}; expected '1', '2' or '3'")
         return layer_norm(X, self.parameters[f"gain_{place}"], self.parameters[f"bias_{place}"])
 
-    def attend(self, X: Array) -> AttentionResult:
+    def attend(self, X: ArrayLike) -> AttentionResult:
         """Let each row attend to itself and to what came before, in every head.
 
         >>> model = LanguageModel(np.random.default_rng(0), 5, 8, 2)
         >>> model.attend(model.norm("1", model.embed(np.array([[0, 1, 2]])))).weights.shape
         (1, 2, 3, 3)
         """
-        Q, K, V = (split_heads(X @ self.parameters[name], self.num_heads) for name in ("W_Q", "W_K", "W_V"))
-        return attention(Q, K, V, causal=True)
+        (X,) = as_floats("LanguageModel.attend", X=X)
+        require_linear("LanguageModel.attend", X, "W_Q", self.parameters["W_Q"])
+        return attention(*self._projections(X), causal=True)
 
-    def logits(self, ids: Array) -> Array:
+    def logits(self, ids: ArrayLike) -> Array:
         """Give scores for the next token at every position: (texts, n) → (texts, n, size).
 
         >>> LanguageModel(np.random.default_rng(0), 5, 8, 2).logits(np.array([[0, 1]])).shape
@@ -92,11 +122,11 @@ class LanguageModel:
         """
         p = self.parameters
         X = self.embed(ids)
-        X = X + merge_heads(self.attend(self.norm("1", X)).output) @ p["W_O"]
+        X = X + self._project(merge_heads(self.attend(self.norm("1", X)).output), "W_O")
         X = X + feed_forward(self.norm("2", X), p["W_1"], p["b_1"], p["W_2"], p["b_2"])
-        return self.norm("3", X) @ p["W_U"]
+        return self._project(self.norm("3", X), "W_U")
 
-    def gradients(self, ids: Array, targets: Array) -> tuple[float, dict[str, Array]]:
+    def gradients(self, ids: ArrayLike, targets: ArrayLike) -> tuple[float, dict[str, Array]]:
         """Give the loss and its gradient by every parameter.
 
         Forwards as in `logits`, keeping each step; then the same steps backwards. At each `+` the gradient goes
@@ -110,13 +140,13 @@ class LanguageModel:
         p, h = self.parameters, self.num_heads
         X = self.embed(ids)
         N1 = self.norm("1", X)
-        Q, K, V = (split_heads(N1 @ p[name], h) for name in ("W_Q", "W_K", "W_V"))
+        Q, K, V = self._projections(N1)
         joined = merge_heads(attention(Q, K, V, causal=True).output)
-        X1 = X + joined @ p["W_O"]
+        X1 = X + self._project(joined, "W_O")
         N2 = self.norm("2", X1)
         X2 = X1 + feed_forward(N2, p["W_1"], p["b_1"], p["W_2"], p["b_2"])
         N3 = self.norm("3", X2)
-        loss, d_logits = cross_entropy(N3 @ p["W_U"], targets)
+        loss, d_logits = cross_entropy(self._project(N3, "W_U"), targets)
 
         g: dict[str, Array] = {}
         d_N3, g["W_U"] = linear_backward(N3, p["W_U"], d_logits)
@@ -136,21 +166,35 @@ class LanguageModel:
         g["table"] = embedding_backward(ids, d_X1 + d_through, len(p["table"]))
         return loss, g
 
-    def generate(self, ids: list[int], count: int, window: int) -> list[int]:
+    def _projections(self, X: Array) -> tuple[Array, Array, Array]:
+        """Give Q, K and V, cut into heads: (texts, num_heads, n, d_k) each."""
+        Q, K, V = (split_heads(self._project(X, name), self.num_heads) for name in ("W_Q", "W_K", "W_V"))
+        return Q, K, V
+
+    def _project(self, rows: Array, name: str) -> Array:
+        """Multiply rows by the parameter `name`."""
+        return project("LanguageModel", f"the product with {name}", rows, self.parameters[name])
+
+    def generate(self, ids: Sequence[int], count: int, window: int) -> list[int]:
         """Write `count` more tokens, each time the most likely one, looking back `window` tokens.
 
         >>> len(LanguageModel(np.random.default_rng(0), 5, 8, 2).generate([0], count=3, window=4))
         4
         """
-        written = list(ids)
+        who = "LanguageModel.generate"
+        count, window = as_count(who, "count", count, least=0), as_count(who, "window", window)
+        start = as_whole_numbers(who, "ids", ids, 0, len(self.parameters["table"]) - 1)
+        if start.ndim != 1:
+            raise ValueError(f"{who}: ids has shape {start.shape}; expected one text, (n,)")
+        written: list[int] = start.tolist()
         for _ in range(count):
-            seen = np.array([written[-window:]])
+            seen = [written[-window:]]
             written.append(int(self.logits(seen)[0, -1].argmax()))
         return written
 
 
 def train(
-    model: LanguageModel, ids: Array, targets: Array, steps: int, rate: float = 0.003
+    model: LanguageModel, ids: ArrayLike, targets: ArrayLike, steps: int, rate: float = 0.003
 ) -> Iterator[tuple[int, float]]:
     """Train on all texts at every step, and yield the step's number and the loss before it.
 
@@ -165,8 +209,6 @@ def train(
     >>> losses[-1] < losses[0]
     True
     """
-    optimiser = AdamW(model.parameters, rate=rate)
-    for step in range(1, steps + 1):
-        loss, gradients = model.gradients(ids, targets)
-        optimiser.step(gradients)
-        yield step, loss
+    require_kind("train", "model", model, LanguageModel, "a LanguageModel")
+    steps = as_count("train", "steps", steps)
+    return descend(AdamW(model.parameters, rate=rate), lambda: model.gradients(ids, targets), steps)

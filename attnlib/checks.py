@@ -223,6 +223,26 @@ def as_held(who: str, name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     return held
 
 
+def require_kind(who: str, name: str, value: Any, kind: type, example: str) -> None:
+    """Refuse what is not of a kind: `example` says how to get one.
+
+    >>> require_kind("demo", "rng", 7, np.random.Generator, "np.random.default_rng(seed)")
+    Traceback (most recent call last):
+    ...
+    TypeError: demo: rng is 7 (int); expected np.random.default_rng(seed)
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{who}: {name} is {brief(value)} ({type(value).__name__}); expected {example}")
+
+
+def require_rng(who: str, rng: Any) -> None:
+    """Refuse what cannot draw random numbers.
+
+    >>> require_rng("demo", np.random.default_rng(0))
+    """
+    require_kind(who, "rng", rng, np.random.Generator, "np.random.default_rng(seed)")
+
+
 RANGES: dict[str, Callable[[float], bool]] = {
     "a number above 0": lambda number: 0 < number < math.inf,
     "a number of at least 0": lambda number: 0 <= number < math.inf,

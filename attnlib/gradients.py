@@ -22,6 +22,7 @@ from attnlib.checks import (
     as_real,
     as_whole_numbers,
     brief,
+    first_true,
     require_bounded,
     require_finite,
     require_linear,
@@ -295,17 +296,29 @@ def numerical_gradient(f: Callable[[Array], Any], x: ArrayLike, step: float = 1e
         raise TypeError(f"numerical_gradient: x holds {x.dtype}; expected float64, or rounding drowns the step")
     require_finite("numerical_gradient", x=x)
     step = as_real("numerical_gradient", "step", step, "a number above 0")
+    require_bounded("numerical_gradient", "x and step", largest(x) + step, FLOAT64, "use smaller ones")
+    stays = (x + step == x) | (x - step == x)
+    if stays.any():
+        found = x[first_true(stays)]
+        raise ValueError(
+            f"numerical_gradient: step is {step}, which is lost beside {found} in x; use a longer one"
+        )
     gradient = np.empty_like(x)
     for place in np.ndindex(x.shape):
         move = np.zeros_like(x)
         move[place] = step
-        gradient[place] = (_value(f, x + move) - _value(f, x - move)) / (2 * step)
+        rise = _value(f, x + move) - _value(f, x - move)
+        slope = rise / (2 * step)
+        require_bounded("numerical_gradient", "the gradient", abs(slope), FLOAT64, "use a longer step")
+        gradient[place] = slope
     return gradient
 
 
 def _value(f: Callable[[Array], Any], x: Array) -> float:
     """Give f(x), which must be one number."""
     value = f(x)
-    if value is None or isinstance(value, (tuple, list)) or np.ndim(value):
+    if isinstance(value, (tuple, list)) or np.ndim(value) or np.asarray(value).dtype.kind not in "fiu":
         raise TypeError(f"numerical_gradient: f gave a {type(value).__name__}; expected one number")
+    if not math.isfinite(value):
+        raise ValueError(f"numerical_gradient: f gave {float(value)}; expected a finite number")
     return float(value)

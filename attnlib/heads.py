@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib.attention import AttentionResult, as_mask, attention, score_bound
-from attnlib.checks import Array, as_count, as_flag, as_floats, brief, require_bounded, require_finite
+from attnlib.checks import (
+    Array,
+    as_count,
+    as_flag,
+    as_floats,
+    brief,
+    require_bounded,
+    require_finite,
+    require_rng,
+)
 from attnlib.similarity import require_broadcast
 
 
@@ -180,10 +189,8 @@ class MultiHeadAttention:
         ((8, 8), (8, 4), (8, 4), (8, 8))
         """
         who = "MultiHeadAttention.from_rng"
-        if not isinstance(rng, np.random.Generator):
-            found = f"{brief(rng)} ({type(rng).__name__})"
-            raise TypeError(f"{who}: rng is {found}; expected np.random.default_rng(seed)")
-        if dtype not in (np.float32, np.float64):
+        require_rng(who, rng)
+        if not isinstance(dtype, (type, np.dtype)) or dtype not in (np.float32, np.float64):
             raise TypeError(f"{who}: dtype is {brief(dtype)}; expected np.float32 or np.float64")
         d_model, num_heads = as_count(who, "d_model", d_model), as_count(who, "num_heads", num_heads)
         kv_heads = num_heads if num_kv_heads is None else as_count(who, "num_kv_heads", num_kv_heads)
@@ -245,24 +252,22 @@ class MultiHeadAttention:
         if allowed is not None:
             allowed = allowed[..., None, :, :]  # (..., 1, n_queries, n_keys): the same for every head
 
-        Q = split_heads(project("Q", queries, self.W_Q), self.num_heads)  # (..., num_heads, n_queries, d_k)
-        K = split_heads(project("K", source, self.W_K), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_k)
-        V = split_heads(project("V", source, self.W_V), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_v)
+        Q = split_heads(project(who, "Q", queries, self.W_Q), self.num_heads)  # (..., num_heads, n_queries, d_k)
+        K = split_heads(project(who, "K", source, self.W_K), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_k)
+        V = split_heads(project(who, "V", source, self.W_V), self.num_kv_heads)  # (..., num_kv_heads, n_keys, d_v)
         share = self.num_heads // self.num_kv_heads
         if share > 1:  # neighbouring query heads use the same keys and values
             K, V = np.repeat(K, share, axis=-3), np.repeat(V, share, axis=-3)  # (..., num_heads, n_keys, ·)
         heads = attention(Q, K, V, allowed, causal=causal)
-        return MultiHeadResult(project("the output", merge_heads(heads.output), self.W_O), heads)
+        return MultiHeadResult(project(who, "the output", merge_heads(heads.output), self.W_O), heads)
 
 
-def project(what: str, rows: Array, W: Array) -> Array:
+def project(who: str, what: str, rows: Array, W: Array) -> Array:
     """Give rows W, and refuse numbers so large that the product could not be held.
 
-    >>> project("Q", np.ones((3, 2)), np.eye(2)).shape
+    >>> project("demo", "Q", np.ones((3, 2)), np.eye(2)).shape
     (3, 2)
     """
     reach = score_bound(rows, W.T)
-    require_bounded(
-        "MultiHeadAttention", what, reach, np.result_type(rows, W), "scale the input or the weights down"
-    )
+    require_bounded(who, what, reach, np.result_type(rows, W), "scale the input or the weights down")
     return rows @ W

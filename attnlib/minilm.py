@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib.attention import attention
-from attnlib.checks import Array, as_count, brief
+from attnlib.attention import attention, score_bound
+from attnlib.checks import Array, as_count, as_floats, brief, require_bounded, require_finite, require_linear
 from attnlib.heads import merge_heads, split_heads
 from attnlib.layers import gelu, layer_norm
 from attnlib.similarity import cosine_similarity
@@ -103,6 +103,11 @@ class MiniLM:
         layer = as_count("MiniLM.values", "layer", layer, least=0)
         if layer >= self.num_layers:
             raise ValueError(f"MiniLM.values: layer is {layer}; expected one from 0 to {self.num_layers - 1}")
+        who, name = "MiniLM.values", f"encoder.layer.{layer}.attention.self.value.weight"
+        X, W = as_floats(who, X=X, W=self.tensors[name])  # W: (d_model, d_model), transposed
+        require_linear(who, X, "the layer", W.T)
+        require_finite(who, X=X)
+        require_bounded(who, "a value", score_bound(X, W), X.dtype, "scale X down")
         return self._heads(X, f"encoder.layer.{layer}", "value")
 
     def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
@@ -127,6 +132,9 @@ class MiniLM:
     def _encode(self, who: str, text: str) -> Any:
         if not isinstance(text, str):
             raise TypeError(f"{who}: the text is {brief(text)} ({type(text).__name__}); expected a str")
+        halves = [letter for letter in text if "\ud800" <= letter <= "\udfff"]
+        if halves:
+            raise ValueError(f"{who}: the text has {halves[0]!r}, half of a character; expected whole ones")
         return self.tokenizer.encode(text)
 
     def _forward(self, who: str, text: str) -> MiniLMResult:

@@ -31,6 +31,19 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
+from attnlib.checks import as_count, as_flag, first_true, require_kind
+from attnlib.drawable import (
+    MOST_DRAWN,
+    as_digits,
+    as_drawn,
+    as_names,
+    as_one_of,
+    as_parts,
+    as_text,
+    require_room,
+    written,
+)
+
 COLOURS = {
     "query": "#0068a8",
     "key": "#b24a00",
@@ -47,6 +60,8 @@ scale = PROJECTOR if os.environ.get("ATTNLIB_PROJECTOR") == "1" else 1.0
 
 LINES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (5, 1, 1, 1, 1, 1)))
 HATCHES = ("", "//", "..", "xx", "--", "\\\\")
+TITLE, AXIS = 80, 40
+"""characters that are drawn of a title, and of the name of an axis or a line; the picture's words have all"""
 
 
 class Picture(Figure):
@@ -267,8 +282,8 @@ def draw_matrix(
     axes.add_collection(
         PatchCollection(squares, facecolor="#e6e6e6", edgecolor="#a0a0a0", hatch="///", linewidth=0)
     )
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(range(len(columns)), map(written, columns))
+    axes.set_yticks(range(len(rows)), map(written, rows))
     axes.tick_params(length=0)
     n, m = numbers.shape
     axes.hlines(np.arange(n + 1) - 0.5, -0.5, m - 0.5, color="#bbbbbb", linewidth=0.8)
@@ -301,8 +316,18 @@ def heat_map(
     >>> heat_map({"weights": [[0.1, 0.9], [0.5, 0.5]]}, ["it", "cat"])
     Heat map, query (row) attends to key (column). weights: it 0.10 0.90; cat 0.50 0.50
     """
-    keys = tokens if keys is None else keys
-    arrays = {title: np.asarray(matrix, dtype=float) for title, matrix in matrices.items()}
+    who = "heat_map"
+    digits, kind = as_digits(who, digits), as_one_of(who, "kind", kind, list(COLOURS))
+    sides = _as_pair(who, "sides", sides)
+    arrays = {
+        title: as_drawn(who, repr(title), matrix, ("n_queries", "n_keys"))
+        for title, matrix in as_parts(who, "matrices", matrices).items()
+    }
+    tokens = as_names(who, "tokens", tokens)
+    keys, of_columns = (tokens, "tokens") if keys is None else (as_names(who, "keys", keys), "keys")
+    for title, array in arrays.items():
+        as_names(who, "tokens", tokens, array.shape[0], f"rows of {title!r}")
+        as_names(who, of_columns, keys, array.shape[1], f"columns of {title!r}")
     spoken = [
         f"{title}: "
         + "; ".join(
@@ -312,17 +337,18 @@ def heat_map(
         for title, array in arrays.items()
     ]
     description = f"Heat map, {' '.join(sides)}. " + ". ".join(spoken)
+    width, height = 1.6 + max(0.85 * len(keys), 2.2), 1.5 + 0.62 * len(tokens)
+    require_room(who, width * len(arrays), height)
     with look():
-        width = 1.6 + max(0.85 * len(keys), 2.2)
-        picture = Picture(width * len(arrays), 1.5 + 0.62 * len(tokens), description)
+        picture = Picture(width * len(arrays), height, description)
         top = 1.0 if kind == "weights" else max(float(np.abs(array).max()) for array in arrays.values())
         for axes, (title, array) in zip(
             picture.subplots(1, len(arrays), squeeze=False)[0], arrays.items(), strict=True
         ):
             draw_matrix(axes, array, tokens, keys, kind=kind, digits=digits, top=top)
-            axes.set_title(title)
-            axes.set_xlabel(sides[1], color=COLOURS["key"])
-            axes.set_ylabel(sides[0], color=COLOURS["query"])
+            axes.set_title(written(title, TITLE))
+            axes.set_xlabel(written(sides[1], AXIS), color=COLOURS["key"])
+            axes.set_ylabel(written(sides[0], AXIS), color=COLOURS["query"])
     return picture
 
 
@@ -360,7 +386,7 @@ def draw_bars(
             bar.set(facecolor="white", edgecolor=COLOURS[kind], linewidth=1.6)
     axes.bar_label(drawn, [figure_of(x, digits) for x in numbers], padding=3)
     axes.axhline(0, color="#1a1a1a", linewidth=0.8, clip_on=False)
-    axes.set_xticks(range(len(labels)), labels)
+    axes.set_xticks(range(len(labels)), map(written, labels))
     axes.set_yticks([])
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="x", length=0)
@@ -387,22 +413,33 @@ def bars(
     >>> bars({"scores": [1, -1], "weights": [0.88, 0.12]}, ["a", "b"])
     Bars. scores: a 1.00, b -1.00. weights: a 0.88, b 0.12
     """
-    kinds = ["weights"] * len(groups) if colours is None else list(colours)
-    arrays = {title: np.asarray(values, dtype=float) for title, values in groups.items()}
+    who = "bars"
+    digits, labels = as_digits(who, digits), as_names(who, "labels", labels)
+    arrays = {
+        title: as_drawn(who, repr(title), values, ("n",))
+        for title, values in as_parts(who, "groups", groups).items()
+    }
+    for title, array in arrays.items():
+        as_names(who, "labels", labels, len(array), f"numbers of {title!r}")
+    kinds = _as_kinds(who, colours) or ["weights"] * len(arrays)
+    if len(kinds) != len(arrays):
+        raise ValueError(f"{who}: there are {len(kinds)} colours for {len(arrays)} groups; each needs one")
+    ylabel = as_text(who, "ylabel", ylabel)
+    width = max(2.6, 0.75 * len(labels) + 1.1)
+    require_room(who, width * len(arrays), 3.2)
     spoken = [
         f"{title}: "
         + ", ".join(f"{label} {figure_of(x, digits)}" for label, x in zip(labels, values, strict=True))
         for title, values in arrays.items()
     ]
     with look():
-        width = max(2.6, 0.75 * len(labels) + 1.1)
         picture = Picture(width * len(arrays), 3.2, "Bars. " + ". ".join(spoken))
         subplots = picture.subplots(1, len(arrays), squeeze=False)[0]
         for place, (axes, (title, values), kind) in enumerate(zip(subplots, arrays.items(), kinds, strict=True)):
             draw_bars(axes, values, labels, kind=kind, digits=digits, hatch=HATCHES[place % len(HATCHES)])
             axes.margins(y=0.18)
-            axes.set_title(title)
-        subplots[0].set_ylabel(ylabel)
+            axes.set_title(written(title, TITLE))
+        subplots[0].set_ylabel(written(ylabel, AXIS))
     return picture
 
 
@@ -433,7 +470,7 @@ def draw_curves(
             color=COLOURS[kinds[place % len(kinds)]],
             linestyle=LINES[place % len(LINES)],
             marker="o" if marks else None,
-            label=label,
+            label=written(label, AXIS),
         )
 
 
@@ -462,13 +499,24 @@ def curves(
     >>> curves([0, 1], {"line": [0.0, 2.0]}, xlabel="x", ylabel="y")
     Curves of y against x, from x = 0 to 1. line: 0 to 2
     """
-    xs = np.asarray(x, dtype=float)
-    ys = {label: np.asarray(values, dtype=float) for label, values in lines.items()}
+    who = "curves"
+    log, marks = as_one_of(who, "log", log, ("", "x", "y", "xy")), as_flag(who, "marks", marks)
+    xlabel, ylabel, title = (
+        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
+    )
+    xs = as_drawn(who, "x", x, ("n",), MOST_DRAWN, positive="x" in log)
+    ys = {
+        label: as_drawn(who, repr(label), values, ("n",), MOST_DRAWN, positive="y" in log)
+        for label, values in as_parts(who, "lines", lines).items()
+    }
+    for label, values in ys.items():
+        if len(values) != len(xs):
+            raise ValueError(f"{who}: {label!r} has {len(values)} numbers but x has {len(xs)}; each needs its own")
     spoken = [f"{label}: {values[0]:.4g} to {values[-1]:.4g}" for label, values in ys.items()]
     description = f"Curves of {ylabel} against {xlabel}, from {xlabel} = {xs[0]:g} to {xs[-1]:g}. " + ". ".join(
         spoken
     )
-    kinds = list(COLOURS) if colours is None else list(colours)
+    kinds = _as_kinds(who, colours) or list(COLOURS)
     with look():
         picture = Picture(7.2, 3.8, description)
         axes = picture.add_subplot()
@@ -483,7 +531,7 @@ def curves(
         if marks:
             axes.set_xticks(xs, [f"{number:g}" for number in xs])
             axes.set_xticks([], minor=True)
-        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        axes.set(xlabel=written(xlabel, AXIS), ylabel=written(ylabel, AXIS), title=written(title, TITLE))
         axes.grid(color="#dddddd", linewidth=0.8)
         if len(ys) > 1:
             axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=3.2)
@@ -642,7 +690,7 @@ def draw_plane(
             )
         axes.plot(x, y, "o", color=colour, markersize=3 if origin else 8)
         axes.annotate(
-            label,
+            written(label),
             (x, y),
             xytext=(0, 9 if y >= middle else -9),
             textcoords="offset points",
@@ -727,7 +775,29 @@ def plane(
     >>> plane({"q": [1, 2]})
     Vectors in the plane. q (1.00, 2.00)
     """
-    points = {label: np.asarray(vector, dtype=float) for label, vector in vectors.items()}
+    who = "plane"
+    points = {
+        label: as_drawn(who, repr(label), vector, ("2",))
+        for label, vector in as_parts(who, "vectors", vectors).items()
+    }
+    for label, point in points.items():
+        if point.shape != (2,):
+            raise ValueError(f"{who}: {label!r} has {len(point)} numbers; a point of the plane has 2")
+    if kinds is not None:
+        for label, kind in as_parts(who, "kinds", kinds).items():
+            as_one_of(who, f"the kind of {label!r}", kind, list(COLOURS))
+    require_kind(who, "moves", moves, Sequence, "a list of pairs of labels")
+    for move in moves:
+        _as_pair(who, "a move", move, list(points))
+    for end in [] if angle is None else _as_pair(who, "angle", angle, list(points)):
+        if not points[end].any():
+            raise ValueError(f"{who}: {end!r} is all zeros; it has no direction, and makes no angle")
+    for corner in as_names(who, "outline", outline):
+        as_one_of(who, "a corner of outline", corner, list(points))
+    origin = as_flag(who, "origin", origin)
+    xlabel, ylabel, title = (
+        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
+    )
     spoken = ", ".join(f"{label} ({figure_of(x, 2)}, {figure_of(y, 2)})" for label, (x, y) in points.items())
     with look():
         picture = Picture(6.6, 4.6, f"Vectors in the plane. {spoken}")
@@ -738,10 +808,11 @@ def plane(
         around = np.array([*points.values(), *([np.zeros(2)] if origin else [])])
         low, high = around.min(axis=0), around.max(axis=0)
         room = max((high - low)[0] * 1.7 / 6.0, (high - low)[1] * 1.4 / 4.0) / 2  # data units per inch, halved
+        room = room or 0.5  # a single point
         centre = (low + high) / 2
         axes.set(xlim=centre[0] + room * np.array([-6, 6]), ylim=centre[1] + room * np.array([-4, 4]))
         axes.set_aspect("equal")
-        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        axes.set(xlabel=written(xlabel, AXIS), ylabel=written(ylabel, AXIS), title=written(title, TITLE))
     return picture
 
 
@@ -753,7 +824,11 @@ def stripes(matrix: ArrayLike, *, xlabel: str, ylabel: str, title: str = "") -> 
     >>> stripes(np.zeros((20, 16)), xlabel="column", ylabel="position")
     Matrix of 20 x 16 as colours, position (row) by column (column), from 0.00 to 0.00
     """
-    numbers = np.asarray(matrix, dtype=float)
+    who = "stripes"
+    xlabel, ylabel, title = (
+        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
+    )
+    numbers = as_drawn(who, "matrix", matrix, ("n", "m"))
     n, m = numbers.shape
     description = (
         f"Matrix of {n} x {m} as colours, {ylabel} (row) by {xlabel} (column), from {numbers.min():.2f} to "
@@ -765,7 +840,7 @@ def stripes(matrix: ArrayLike, *, xlabel: str, ylabel: str, title: str = "") -> 
         image = axes.imshow(
             numbers, cmap=shades("scores"), vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
         )
-        axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        axes.set(xlabel=written(xlabel, AXIS), ylabel=written(ylabel, AXIS), title=written(title, TITLE))
         picture.colorbar(image, ax=axes)
     return picture
 
@@ -783,15 +858,20 @@ def circles(matrix: ArrayLike, tokens: Sequence[str], *, title: str = "scores") 
     >>> circles([[1.0, -2.0], [0.0, 4.0]], ["a", "b"])
     Circles, query (row) meets key (column), area = size. scores: a 1.00 -2.00; b 0.00 4.00
     """
-    numbers = np.asarray(matrix, dtype=float)
+    who = "circles"
+    numbers, title = as_drawn(who, "matrix", matrix, ("n", "n")), as_text(who, "title", title)
+    for side, count in zip(("rows", "columns"), numbers.shape, strict=True):
+        tokens = as_names(who, "tokens", tokens, count, f"{side} of matrix")
+    width, height = 2.2 + 0.95 * len(tokens), 1.5 + 0.85 * len(tokens)
+    require_room(who, width, height)
     spoken = "; ".join(
         f"{token} " + " ".join(figure_of(x, 2) for x in row) for token, row in zip(tokens, numbers, strict=True)
     )
     largest = float(np.abs(numbers).max()) or 1.0
     with look():
         picture = Picture(
-            2.2 + 0.95 * len(tokens),
-            1.5 + 0.85 * len(tokens),
+            width,
+            height,
             f"Circles, query (row) meets key (column), area = size. {title}: {spoken}",
         )
         axes = picture.add_subplot()
@@ -810,9 +890,9 @@ def circles(matrix: ArrayLike, tokens: Sequence[str], *, title: str = "scores") 
             )
             below = i if radius > 0.22 else i + radius + 0.16  # a small circle cannot hold its number
             axes.text(j, below, figure_of(number, 1), ha="center", va="center", color="black", size=10)
-        axes.set(xlim=(-0.5, len(tokens) - 0.5), ylim=(len(tokens) - 0.5, -0.5), title=title)
-        axes.set_xticks(range(len(tokens)), tokens)
-        axes.set_yticks(range(len(tokens)), tokens)
+        axes.set(xlim=(-0.5, len(tokens) - 0.5), ylim=(len(tokens) - 0.5, -0.5), title=written(title, TITLE))
+        axes.set_xticks(range(len(tokens)), map(written, tokens))
+        axes.set_yticks(range(len(tokens)), map(written, tokens))
         axes.tick_params(length=0)
         axes.set_xlabel("meets key (column)", color=COLOURS["key"])
         axes.set_ylabel("query (row)", color=COLOURS["query"])
@@ -939,7 +1019,7 @@ def calculation(
             axes = picture.add_axes((x / width, (middle - h / 2) / height, w / width, h / height))
             rows, columns = term.rows or [""] * n, term.columns or [""] * m
             draw_matrix(axes, matrix, rows, columns, kind=term.kind, lit=term.lit, top=term.top)
-            axes.set_title(term.name, color=COLOURS[term.kind])
+            axes.set_title(written(term.name, AXIS), color=COLOURS[term.kind])
             picture.text((x + w + BETWEEN / 2) / width, middle / height, sign, ha="center", va="center", size=16)
             x += w + BETWEEN
     return picture
@@ -975,7 +1055,21 @@ def matrix_product(
     >>> matrix_product([[1, 2]], [[5, 6], [7, 8]], **one)
     Product, Q times Kᵀ gives QKᵀ, row a by column b. Q: 1.00 2.00. Kᵀ: 5.00 6.00; 7.00 8.00. QKᵀ: 19.00 22.00
     """
-    a, b = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    who = "matrix_product"
+    a, b = as_drawn(who, "left", left, ("n", "k")), as_drawn(who, "right", right, ("k", "m"))
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(
+            f"{who}: the rows of left have {a.shape[1]} numbers but the columns of right {b.shape[0]}; they must "
+            f"have the same (left is {a.shape}, right is {b.shape})"
+        )
+    as_drawn(who, "the product", a @ b, ("n", "m"))
+    tokens = as_names(who, "tokens", tokens, a.shape[0], "rows of left")
+    columns = as_names(who, "columns", columns, b.shape[1], "columns of right")
+    as_names(who, "names", names, 3, "matrices")
+    for kind in as_names(who, "kinds", kinds, 3, "matrices"):
+        as_one_of(who, "a kind", kind, list(COLOURS))
+    row = _as_place(who, "row", row, tokens)
+    column = None if column is None else _as_place(who, "column", column, columns)
     met = "every column" if column is None else f"column {columns[column]}"
     down = (np.arange(a.shape[0]) == row)[:, None]  # (n, 1)
     across = np.arange(b.shape[1]) == column if column is not None else np.ones(b.shape[1], bool)  # (m,)
@@ -986,6 +1080,29 @@ def matrix_product(
     ]
     about = f"Product, {names[0]} times {names[1]} gives {names[2]}, row {tokens[row]} by {met}"
     return calculation(terms, ["·", "="], about=about, size=size)
+
+
+def _as_place(who: str, name: str, value: Any, names: Sequence[str]) -> int:
+    """Give a place among names: a whole number from 0."""
+    place = as_count(who, name, value, least=0)
+    if place >= len(names):
+        raise ValueError(f"{who}: {name} is {place}; expected a whole number from 0 to {len(names) - 1}")
+    return place
+
+
+def _as_pair(who: str, name: str, value: Any, known: Sequence[str] | None = None) -> tuple[str, str]:
+    """Give two texts, both among the known ones."""
+    pair = as_names(who, name, value)
+    if len(pair) != 2:
+        raise ValueError(f"{who}: {name} has {len(pair)} texts; expected 2")
+    first, second = (one if known is None else as_one_of(who, f"one of {name}", one, known) for one in pair)
+    return first, second
+
+
+def _as_kinds(who: str, value: Any) -> list[str]:
+    """Give a list of kinds; an empty one for None."""
+    kinds = [] if value is None else as_names(who, "colours", value)
+    return [as_one_of(who, "a colour", kind, list(COLOURS)) for kind in kinds]
 
 
 def draw_arcs(axes: Axes, weights: ArrayLike, tokens: Sequence[str], query: int) -> None:
@@ -1009,7 +1126,7 @@ def draw_arcs(axes: Axes, weights: ArrayLike, tokens: Sequence[str], query: int)
     n = len(tokens)
     for key, (token, weight) in enumerate(zip(tokens, numbers, strict=True)):
         asks = key == query
-        axes.text(key, -0.12, token, ha="center", va="top", color=COLOURS["query" if asks else "key"])
+        axes.text(key, -0.12, written(token), ha="center", va="top", color=COLOURS["query" if asks else "key"])
         axes.text(key, -0.52, figure_of(weight, 2), ha="center", va="top", color=COLOURS["weights"])
         if weight < 0.005:
             continue
@@ -1045,12 +1162,20 @@ def arcs(weights: ArrayLike, tokens: Sequence[str], query: int, *, title: str = 
     >>> arcs([0.9, 0.1], ["cat", "sat"], query=1)
     Arcs from sat to: cat 0.90, sat 0.10
     """
-    numbers = np.asarray(weights, dtype=float)
+    who = "arcs"
+    numbers, title = as_drawn(who, "weights", weights, ("n",)), as_text(who, "title", title)
+    outside = (numbers < 0) | (numbers > 1)
+    if outside.any():
+        where = first_true(outside)
+        raise ValueError(f"{who}: weights has {numbers[where]} at {where}; expected shares from 0 to 1")
+    tokens = as_names(who, "tokens", tokens, len(numbers), "weights")
+    query = _as_place(who, "query", query, tokens)
+    longest = max(len(written(token)) for token in tokens)
+    width = max(4.0, (0.55 + 0.11 * longest) * len(tokens))
+    require_room(who, width, 2.6)
     spoken = ", ".join(f"{token} {figure_of(x, 2)}" for token, x in zip(tokens, numbers, strict=True))
-    longest = max(len(token) for token in tokens)
     with look():
-        width = max(4.0, (0.55 + 0.11 * longest) * len(tokens))
         picture, (axes,) = panels(width, 2.6, f"Arcs from {tokens[query]} to: {spoken}", (0.01, 0.02, 0.98, 0.86))
         draw_arcs(axes, numbers, tokens, query)
-        axes.set_title(title)
+        axes.set_title(written(title, TITLE))
     return picture

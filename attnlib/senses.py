@@ -9,14 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from attnlib.adamw import AdamW
-from attnlib.attention import AttentionResult, attention
-from attnlib.checks import Array
+from attnlib.adamw import AdamW, descend
+from attnlib.attention import AttentionResult, as_scale, attention
+from attnlib.checks import (
+    FLOAT64,
+    Array,
+    as_count,
+    as_real,
+    as_whole_numbers,
+    require_bounded,
+    require_kind,
+    require_rng,
+    require_shape,
+)
 from attnlib.gradients import attention_backward, cross_entropy, embedding_backward, linear_backward
+from attnlib.heads import project
 from attnlib.tokens import Vocabulary
 
 SENSES = ("belly", "pear", "boat")
@@ -105,6 +117,13 @@ def split(everything: Corpus, n_train: int, rng: np.random.Generator) -> tuple[C
     >>> len(train.ids), len(held_out.ids)
     (400, 6512)
     """
+    everything = _as_corpus("split", "everything", everything)
+    n_train, most = as_count("split", "n_train", n_train), len(everything.ids) - 1
+    if n_train > most:
+        raise ValueError(
+            f"split: n_train is {n_train}, but only {most} sentences may be trained on: one is held out"
+        )
+    require_rng("split", rng)
     order = rng.permutation(np.arange(1, len(everything.ids)))
     chosen, rest = order[:n_train], np.append(order[n_train:], 0)
     return (
@@ -124,28 +143,32 @@ class SenseModel:
     def __init__(
         self, rng: np.random.Generator, d_model: int = 16, spread: float = 0.1, scale: float | None = None
     ) -> None:
-        self.scale = scale
+        require_rng("SenseModel", rng)
+        d_model = as_count("SenseModel", "d_model", d_model)
+        spread = as_real("SenseModel", "spread", spread, "a number of at least 0")
+        require_bounded("SenseModel", "the table", 8 * spread, FLOAT64, "use a smaller spread")
+        self.scale = None if scale is None else as_scale("SenseModel", scale)
         shapes = {"W_Q": (d_model, d_model), "W_K": (d_model, d_model), "W_V": (d_model, d_model)}
         self.parameters = {"table": spread * rng.normal(size=(len(VOCABULARY), d_model))}
         for name, shape in {**shapes, "W_S": (d_model, len(SENSES))}.items():
             self.parameters[name] = rng.normal(size=shape) / np.sqrt(d_model)
 
-    def attend(self, ids: Array) -> AttentionResult:
+    def attend(self, ids: ArrayLike) -> AttentionResult:
         """Let 배 attend to all tokens of its sentence: the weights are (sentences, 1, tokens).
 
         >>> SenseModel(np.random.default_rng(0)).attend(corpus().ids[:5]).weights.shape
         (5, 1, 8)
         """
-        Q, K, V = self._projections(ids)
+        Q, K, V = self._projections(_as_sentences("SenseModel", ids))
         return attention(Q, K, V, scale=self.scale)
 
-    def logits(self, ids: Array) -> Array:
+    def logits(self, ids: ArrayLike) -> Array:
         """Give a score for each sense: (sentences, 3).
 
         >>> SenseModel(np.random.default_rng(0)).logits(corpus().ids[:2]).shape
         (2, 3)
         """
-        return self.attend(ids).output[:, 0] @ self.parameters["W_S"]
+        return project("SenseModel", "a logit", self.attend(ids).output[:, 0], self.parameters["W_S"])
 
     def accuracy(self, part: Corpus) -> float:
         """Give the share of sentences whose sense is guessed right.
@@ -153,6 +176,7 @@ class SenseModel:
         >>> 0 <= SenseModel(np.random.default_rng(0)).accuracy(corpus()) <= 1
         True
         """
+        part = _as_corpus("SenseModel.accuracy", "part", part)
         return float((self.logits(part.ids).argmax(axis=-1) == part.senses).mean())
 
     def gradients(self, part: Corpus) -> tuple[float, dict[str, Array]]:
@@ -162,10 +186,11 @@ class SenseModel:
         >>> round(loss, 1), sorted(gradients)
         (1.1, ['W_K', 'W_Q', 'W_S', 'W_V', 'table'])
         """
+        part = _as_corpus("SenseModel.gradients", "part", part)
         p = self.parameters
         Q, K, V = self._projections(part.ids)  # (b, 1, d), (b, 8, d), (b, 8, d)
         output = attention(Q, K, V, scale=self.scale).output  # (b, 1, d)
-        loss, d_logits = cross_entropy(output[:, 0] @ p["W_S"], part.senses)
+        loss, d_logits = cross_entropy(project("SenseModel", "a logit", output[:, 0], p["W_S"]), part.senses)
 
         d_output, d_W_S = linear_backward(output, p["W_S"], d_logits[:, None])
         d_rows = attention_backward(Q, K, V, d_output, scale=self.scale)  # dQ, dK, dV
@@ -180,7 +205,10 @@ class SenseModel:
         """Project the table, then look up: the same rows as table[ids] W, but each token is projected once."""
         p = self.parameters
         names = ("W_Q", "W_K", "W_V")
-        Q, K, V = ((p["table"] @ p[name])[places] for name, places in zip(names, self._asked(ids), strict=True))
+        Q, K, V = (
+            project("SenseModel", name[-1], p["table"], p[name])[places]
+            for name, places in zip(names, self._asked(ids), strict=True)
+        )
         return Q, K, V
 
     @staticmethod
@@ -196,8 +224,26 @@ def train(model: SenseModel, part: Corpus, steps: int, rate: float = 0.01) -> It
     >>> losses[2] < losses[0]
     True
     """
-    optimiser = AdamW(model.parameters, rate=rate)
-    for step in range(1, steps + 1):
-        loss, gradients = model.gradients(part)
-        optimiser.step(gradients)
-        yield step, loss
+    require_kind("train", "model", model, SenseModel, "a SenseModel")
+    part = _as_corpus("train", "part", part)
+    steps = as_count("train", "steps", steps)
+    return descend(AdamW(model.parameters, rate=rate), lambda: model.gradients(part), steps)
+
+
+def _as_corpus(who: str, name: str, part: Any) -> Corpus:
+    """Give a corpus whose arrays hold together."""
+    require_kind(who, name, part, Corpus, "a Corpus, such as corpus()")
+    ids = _as_sentences(who, part.ids)
+    senses = as_whole_numbers(who, "senses", part.senses, 0, len(SENSES) - 1)
+    require_shape(who, "senses", senses, (len(ids),), "one for each sentence")
+    return Corpus(ids, senses)
+
+
+def _as_sentences(who: str, ids: ArrayLike) -> Array:
+    """Give the ids of sentences of one length, long enough to have a place for 배."""
+    array = as_whole_numbers(who, "ids", ids, 0, len(VOCABULARY) - 1)
+    if array.ndim != 2 or array.shape[1] <= BAE:
+        raise ValueError(
+            f"{who}: ids has shape {array.shape}; expected (sentences, n) with n of at least {BAE + 1}"
+        )
+    return array

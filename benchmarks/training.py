@@ -29,7 +29,7 @@ def measure(quick: bool) -> Measured:
             calls[f"torch, {name}, table first"] = torch_step(
                 torch, model.parameters, part, dtype, table_first=True
             )
-    steps = train(model, part, steps=10**9, rate=RATE)
+    steps = train(model, part, steps=10**8, rate=RATE)
     calls["attnlib"] = lambda: next(steps)[1]
     rounds, repeat = (1, 1) if quick else (30, 20)
     for _ in range(3):  # the same model: the same losses

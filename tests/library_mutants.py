@@ -129,9 +129,9 @@ MUTANTS = [
         ("heads", "heads = attention(Q, K, V, allowed, causal=causal)",
          "heads = attention(Q.mean(-3, keepdims=True) + 0 * Q, K, V, allowed, causal=causal)", "07.1"),
         ("heads", "heads = attention(Q, K, V, allowed, causal=causal)", "heads = attention(Q, K, V, allowed)", "08.2"),
-        ("heads", "project(\"the output\", merge_heads(heads.output), self.W_O)", "merge_heads(heads.output)", "07.3"),
-        ("heads", "project(\"V\", source, self.W_V)", "project(\"V\", source, self.W_K)", "07.3"),
-        ("heads", "project(\"K\", source, self.W_K)", "project(\"K\", queries, self.W_K)", "08.3"),
+        ("heads", "project(who, \"the output\", merge_heads(heads.output), self.W_O)", "merge_heads(heads.output)", "07.3"),
+        ("heads", "project(who, \"V\", source, self.W_V)", "project(who, \"V\", source, self.W_K)", "07.3"),
+        ("heads", "project(who, \"K\", source, self.W_K)", "project(who, \"K\", queries, self.W_K)", "08.3"),
         ("heads", "K, V = np.repeat(K, share, axis=-3), np.repeat(V, share, axis=-3)",
          "K, V = np.concatenate([K] * share, axis=-3), np.concatenate([V] * share, axis=-3)", "11.2"),
         # 08: masks
@@ -161,6 +161,10 @@ MUTANTS = [
         ("adamw", "unbiased_mean = mean / (1 - beta_1**self.steps)", "unbiased_mean = mean", "09.2"),
         ("adamw", "square += (1 - beta_2) * gradient**2", "square += (1 - beta_2) * np.abs(gradient)", "09.2"),
         ("adamw", "parameter *= 1 - self.rate * self.decay", "pass", "09.2"),
+        ("adamw", "size * size, parameter.dtype,", "size, parameter.dtype,", ""),
+        ("adamw", "if not reach < MODERATE:", "if False:", ""),
+        ("adamw", "steepest = max(steepest, size)", "steepest = size", ""),
+        ("gradients", "    if stays.any():\n", "    if False:\n", ""),
         ("senses", "output = attention(Q, K, V, scale=self.scale).output  # (b, 1, d)",
          "output = attention(Q, K, V).output", "09.3"),
         # 10: the block
@@ -171,10 +175,10 @@ MUTANTS = [
         ("layers", "- through_mean - through_deviation", "- through_mean", "10.3"),
         ("layers", "return np.where(x > 0, d_output, 0)", "return np.where(x < 0, d_output, 0)", "10.3"),
         ("layers", "share = erf(x / math.sqrt(2))", "share = erf(x)", "12.1"),
-        ("block", "X = X + merge_heads(", "X = merge_heads(", "10.1"),
+        ("block", "X = X + self._project(merge_heads(", "X = self._project(merge_heads(", "10.1"),
         ("block", "X = X + feed_forward(", "X = feed_forward(", "10.1"),
         ("block", "X + sinusoidal_positions(*X.shape[-2:]) if self.use_positions else X", "X", "10.3"),
-        ("block", "        return attention(Q, K, V, causal=True)", "        return attention(Q, K, V)", "10.3"),
+        ("block", "return attention(*self._projections(X), causal=True)", "return attention(*self._projections(X))", "10.3"),
         ("gradients", "d_weights = d_output @ V.swapaxes(-1, -2)", "d_weights = 0 * (d_output @ V.swapaxes(-1, -2))", "10.2"),
         ("gradients", "dV = result.weights.swapaxes(-1, -2) @ d_output", "dV = d_output.sum(-2, keepdims=True) + 0 * V", "10.2"),
         ("block", "d_X1 = d_X2 + d_through", "d_X1 = d_through + 0 * d_X2", "10.3"),
@@ -212,6 +216,12 @@ MUTANTS = [
         ("minilm", "cosines = cosine_similarity(own,", "cosines = -cosine_similarity(own,", "12.3"),
         ("minilm", "return X, heads.weights", "return X, heads.weights[::-1]", "12.2"),
         ("minilm", ".hidden[-1].mean(axis=0)", ".hidden[-1][0]", "12.3"),
+        # pictures
+        ("drawable", "~(np.abs(numbers) < limit)", "(np.abs(numbers) >= limit)", ""),
+        ("drawable", " | (positive and numbers <= 0)", "", ""),
+        ("drawable", "len(value) != count", "len(value) < count", ""),
+        ("drawable", "text.replace(\"$\", r\"\\$\")", "text", ""),
+        ("drawable", "if width * height > ROOM or", "if", ""),
     ]
 ]  # fmt: skip
 
@@ -239,6 +249,7 @@ KNOWN_BY = {
     "softcap": ["test_cost.py"],
     "minilm": ["test_minilm.py"],
     "pictures": ["test_pictures.py"],
+    "drawable": ["test_bad_input.py", "test_pictures.py"],
 }
 
 

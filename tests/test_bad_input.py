@@ -5,12 +5,36 @@ import pytest
 from complaints import assert_complains
 
 import attnlib
-from attnlib import MultiHeadAttention, Vocabulary, attention, gradients, layers
+from attnlib import MultiHeadAttention, Vocabulary, attention, explorers, gradients, layers, pictures
+from attnlib.block import LanguageModel
+from attnlib.block import train as train_language
+from attnlib.senses import Corpus, SenseModel, corpus, split, train
 
 ONE = np.ones((3, 4))
 NAN = np.array([[1.0, np.nan], [0.0, 0.0]])
 RNG = np.random.default_rng(0)
 EYE = np.eye(4)
+
+
+SOME = Corpus(corpus().ids[:3], corpus().senses[:3])
+ROWS = [[0.5, 0.5], [0.2, 0.8]]
+
+
+def language(size=5, d_model=8, num_heads=2, **options):
+    return LanguageModel(np.random.default_rng(0), size, d_model, num_heads, **options)
+
+
+def sense(**options):
+    return SenseModel(np.random.default_rng(0), **options)
+
+
+def curves(x=(1, 2), y=(1.0, 2.0), **options):
+    return pictures.curves(x, {"line": y}, xlabel="x", ylabel="y", **options)
+
+
+def product(right=ROWS, row=0, **options):
+    usual = {"names": ("A", "B", "C"), "tokens": ["a", "b"], "columns": ["c", "d"]}
+    return pictures.matrix_product(ROWS, right, row=row, **(usual | options))
 
 
 def heads(W_Q=EYE, W_K=EYE, W_V=EYE, W_O=EYE, num_heads=2, **options):
@@ -129,6 +153,66 @@ TABLE = [
     (lambda: Vocabulary([]), ValueError, "Vocabulary: no tokens; expected at least one"),
     (lambda: Vocabulary(["a"]).ids("a b"), ValueError, "Vocabulary.ids: 'b' is not among the 1 known tokens"),
     (lambda: Vocabulary(["a"]).words([1]), ValueError, "Vocabulary.words: ids has 1; expected whole numbers from 0 to 0"),
+    # models
+    (lambda: SenseModel(0), TypeError, "SenseModel: rng is 0 (int); expected np.random.default_rng(seed)"),
+    (lambda: sense(d_model=0), ValueError, "SenseModel: d_model is 0; expected at least 1"),
+    (lambda: sense(spread=-1), ValueError, "SenseModel: spread is -1.0; expected a number of at least 0"),
+    (lambda: sense(spread=1e200).attend(SOME.ids), ValueError, "attention: the scores could reach inf, more than float64 can hold; scale Q or K down"),
+    (lambda: sense(spread=1e308), ValueError, "SenseModel: the table could reach inf, more than float64 can hold; use a smaller spread"),
+    (lambda: sense(spread=5e306).attend(SOME.ids), ValueError, "SenseModel: Q could reach inf, more than float64 can hold; scale the input or the weights down"),
+    (lambda: sense().attend([0, 1]), ValueError, "SenseModel: ids has shape (2,); expected (sentences, n) with n of at least 3"),
+    (lambda: sense().logits([[99] * 8]), ValueError, "SenseModel: ids has 99; expected whole numbers from 0 to 32"),
+    (lambda: sense().accuracy(7), TypeError, "SenseModel.accuracy: part is 7 (int); expected a Corpus, such as corpus()"),
+    (lambda: sense().gradients(Corpus(SOME.ids, [0])), ValueError, "SenseModel.gradients: senses has shape (1,); expected (3,), one for each sentence"),
+    (lambda: split(corpus(), 6912, RNG), ValueError, "split: n_train is 6912, but only 6911 sentences may be trained on: one is held out"),
+    (lambda: split(corpus(), 10, 0), TypeError, "split: rng is 0 (int); expected np.random.default_rng(seed)"),
+    (lambda: train(None, SOME, 3), TypeError, "train: model is None (NoneType); expected a SenseModel"),
+    (lambda: train(sense(), SOME, 1.5), TypeError, "train: steps is 1.5 (float); expected a whole number"),
+    (lambda: train(sense(), SOME, 3, rate=-1), ValueError, "AdamW: rate is -1.0; expected a number of at least 0"),
+    (lambda: language(num_heads=3), ValueError, "LanguageModel: d_model = 8 cannot be cut into num_heads = 3 equal heads"),
+    (lambda: language(d_model=5, num_heads=1), ValueError, "LanguageModel: d_model is 5; positions need an even one, for a sine and a cosine each"),
+    (lambda: language(use_positions=1), TypeError, "LanguageModel: use_positions is 1 (int); expected True or False"),
+    (lambda: language().logits([0, 1]), ValueError, "LanguageModel: ids has shape (2,); expected (texts, n)"),
+    (lambda: language().logits([[0, 5]]), ValueError, "LanguageModel: ids has 5; expected whole numbers from 0 to 4"),
+    (lambda: language().norm("4", ONE), ValueError, "LanguageModel.norm: place is '4'; expected '1', '2' or '3'"),
+    (lambda: language().attend(ONE), ValueError, "LanguageModel.attend: the rows of X have 4 numbers but W_Q takes 8 (X is (3, 4), W_Q is (8, 8))"),
+    (lambda: language().generate([[0]], 3, 4), ValueError, "LanguageModel.generate: ids has shape (1, 1); expected one text, (n,)"),
+    (lambda: language().generate([0], -1, 4), ValueError, "LanguageModel.generate: count is -1; expected at least 0"),
+    (lambda: language().generate([0], 3, 0), ValueError, "LanguageModel.generate: window is 0; expected at least 1"),
+    (lambda: train_language(language(), [[0, 1]], [[1, 2]], -1), ValueError, "train: steps is -1; expected at least 1"),
+    (lambda: train_language(None, [[0, 1]], [[1, 2]], 1), TypeError, "train: model is None (NoneType); expected a LanguageModel"),
+    (lambda: explorers.real_model("MiniLM"), TypeError, "real_model: model is 'MiniLM' (str); expected what minilm.load() gives"),
+    # pictures
+    (lambda: pictures.heat_map(ROWS, ["a", "b"]), TypeError, 'heat_map: matrices is [[0.5, 0.5], [0.2, 0.8]] (list); expected a dict, such as {"weights": [[0.5, 0.5]]}'),
+    (lambda: pictures.heat_map({"w": ROWS}, ["a"]), ValueError, "heat_map: there are 1 tokens for 2 rows of 'w'; each needs one name"),
+    (lambda: pictures.heat_map({"w": ROWS}, ["a", "b"], keys=["a"]), ValueError, "heat_map: there are 1 keys for 2 columns of 'w'; each needs one name"),
+    (lambda: pictures.heat_map({"w": ROWS}, "ab"), TypeError, "heat_map: tokens is 'ab' (str); expected a list of texts"),
+    (lambda: pictures.heat_map({"w": ROWS}, [1, 2]), TypeError, "heat_map: one of tokens is 1 (int); expected a text"),
+    (lambda: pictures.heat_map({"w": [0.5, 0.5]}, ["a", "b"]), ValueError, "heat_map: 'w' has shape (2,); expected (n_queries, n_keys), not empty"),
+    (lambda: pictures.heat_map({"w": [["x"]]}, ["a"]), TypeError, "heat_map: 'w' holds <U1; expected numbers"),
+    (lambda: pictures.heat_map({"w": [[-np.inf]]}, ["a"]), ValueError, "heat_map: 'w' has -inf at (0, 0); a picture needs numbers below 1e+06 in size"),
+    (lambda: pictures.heat_map({"w": [[1.0]]}, ["a"], kind="weight"), ValueError, "heat_map: kind is 'weight'; expected one of 'query', 'key', 'value', 'scores', 'weights', 'output'"),
+    (lambda: pictures.heat_map({"w": [[1.0]]}, ["a"], digits=10), ValueError, "heat_map: digits is 10; expected at most 9"),
+    (lambda: pictures.heat_map({"w": [[1.0]]}, ["a"], sides=("rows",)), ValueError, "heat_map: sides has 1 texts; expected 2"),
+    (lambda: pictures.heat_map({"w": np.ones((300, 300))}, ["a"] * 300), ValueError, "heat_map: the picture would be 257 by 188 inches; draw fewer rows, columns or parts at once"),
+    (lambda: pictures.bars({"w": [1.0, 2.0]}, ["a"]), ValueError, "bars: there are 1 labels for 2 numbers of 'w'; each needs one name"),
+    (lambda: pictures.bars({"w": [1.0]}, ["a"], colours=["key", "key"]), ValueError, "bars: there are 2 colours for 1 groups; each needs one"),
+    (lambda: pictures.bars({"w": [1.0]}, ["a"], colours=["red"]), ValueError, "bars: a colour is 'red'; expected one of 'query', 'key', 'value', 'scores', 'weights', 'output'"),
+    (lambda: curves(y=[1.0]), ValueError, "curves: 'line' has 1 numbers but x has 2; each needs its own"),
+    (lambda: curves(y=[1.0, 0.0], log="y"), ValueError, "curves: 'line' has 0.0 at (1,); a picture needs numbers above 0 and below 1e+100"),
+    (lambda: curves(log="z"), ValueError, "curves: log is 'z'; expected one of '', 'x', 'y', 'xy'"),
+    (lambda: curves(title=3), TypeError, "curves: title is 3 (int); expected a text"),
+    (lambda: pictures.plane({"a": [1, 2, 3]}), ValueError, "plane: 'a' has 3 numbers; a point of the plane has 2"),
+    (lambda: pictures.plane({"a": [1, 2]}, moves=[("a", "b")]), ValueError, "plane: one of a move is 'b'; expected one of 'a'"),
+    (lambda: pictures.plane({"a": [1, 2], "b": [0, 0]}, angle=("a", "b")), ValueError, "plane: 'b' is all zeros; it has no direction, and makes no angle"),
+    (lambda: pictures.plane({"a": [1, 2]}, kinds={"a": "red"}), ValueError, "plane: the kind of 'a' is 'red'; expected one of 'query', 'key', 'value', 'scores', 'weights', 'output'"),
+    (lambda: pictures.stripes([1.0], xlabel="x", ylabel="y"), ValueError, "stripes: matrix has shape (1,); expected (n, m), not empty"),
+    (lambda: pictures.circles([[1.0, 2.0]], ["a", "b"]), ValueError, "circles: there are 2 tokens for 1 rows of matrix; each needs one name"),
+    (lambda: pictures.arcs([0.5, 0.5], ["a", "b"], 2), ValueError, "arcs: query is 2; expected a whole number from 0 to 1"),
+    (lambda: pictures.arcs([1.5], ["a"], 0), ValueError, "arcs: weights has 1.5 at (0,); expected shares from 0 to 1"),
+    (lambda: product(right=[[1.0, 2.0]]), ValueError, "matrix_product: the rows of left have 2 numbers but the columns of right 1; they must have the same (left is (2, 2), right is (1, 2))"),
+    (lambda: product(kinds=("key", "key")), ValueError, "matrix_product: there are 2 kinds for 3 matrices; each needs one name"),
+    (lambda: product(row=5), ValueError, "matrix_product: row is 5; expected a whole number from 0 to 1"),
     # numbers so large that the result, or a gradient, could not be held
     (lambda: layers.layer_norm([[1.0, 2.0]], [1e308, 1.0], [1.0, 1.0]), ValueError, "layer_norm: the output could reach 1e+308, more than float64 can hold; scale gain or bias down"),
     (lambda: layers.layer_norm(np.ones((1, 2), np.float32), [1, 1], [1, 1], eps=1e-60), ValueError, "layer_norm: eps is 1e-60; expected a number that float32 can hold"),

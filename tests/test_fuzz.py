@@ -490,6 +490,121 @@ def test_layers_and_gradients_of_extreme_numbers_that_fit(name, data):
     attempt("cross_entropy", gradients.cross_entropy, X, [0] * n)
 
 
+# --- gradients, in loops ------------------------------------------------------------------------------
+
+
+def slow_attention_gradients(Q, K, V, weights, d_output, factor):
+    """Give dQ, dK and dV of two-dimensional arrays, one query and one key at a time, in float64."""
+    dQ, dK, dV = (np.zeros(array.shape) for array in (Q, K, V))
+    for i, row in enumerate(weights):
+        d_row = [math.fsum(d_output[i] * value) for value in V]  # by each weight
+        mean = math.fsum(w * d for w, d in zip(row, d_row, strict=True))
+        for j, w in enumerate(row):
+            d_score = factor * w * (d_row[j] - mean)
+            dQ[i] += d_score * K[j]
+            dK[j] += d_score * Q[i]
+            dV[j] += w * d_output[i]
+    return dQ, dK, dV
+
+
+@given(problems(st.floats(-2, 2, width=32)), st.data())
+def test_attention_backward(problem, data):
+    Q, K, V, mask, causal, scale = problem
+    d_output = data.draw(floats((len(Q), V.shape[1]), MODERATE, Q.dtype))
+    found = attempt(
+        "attention_backward", gradients.attention_backward, Q, K, V, d_output, mask, causal=causal, scale=scale
+    )
+    factor = float(Q.dtype.type(1 / math.sqrt(Q.shape[1]) if scale is None else scale))
+    weights, _ = slow_attention(Q, K, V, mask, causal, factor)
+    exact = slow_attention_gradients(*(array.astype(float) for array in (Q, K, V)), weights, d_output, factor)
+    for ours, theirs in zip(found, exact, strict=True):
+        assert ours.dtype == Q.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e5 * float(np.finfo(Q.dtype).eps))
+
+
+@given(st.data())
+def test_gradients_of_single_steps(data):
+    n, d, wide, dtype = (*(data.draw(SIZES) for _ in range(3)), data.draw(DTYPES))
+    eps = float(np.finfo(dtype).eps)
+
+    def draw(*shape):
+        return data.draw(floats(shape, MODERATE, dtype))
+
+    X, W, d_output = draw(n, d), draw(d, wide), draw(n, wide)
+    dX, dW = attempt("linear_backward", gradients.linear_backward, X, W, d_output)
+    exact = [[math.fsum(map(float, row * w)) for w in W.astype(float)] for row in d_output.astype(float)]
+    np.testing.assert_allclose(dX, exact, rtol=0, atol=2000 * eps)
+    exact = [[math.fsum(map(float, a * b)) for b in d_output.astype(float).T] for a in X.astype(float).T]
+    np.testing.assert_allclose(dW, exact, rtol=0, atol=2000 * eps)
+
+    weights, d_weights = slow_softmax_rows(X), draw(n, d)
+    found = attempt("softmax_backward", gradients.softmax_backward, weights.astype(dtype), d_weights)
+    for row, d_row, ours in zip(weights, d_weights.tolist(), found, strict=True):
+        mean = math.fsum(w * d for w, d in zip(row, d_row, strict=True))
+        exact = [w * (d - mean) for w, d in zip(row, d_row, strict=True)]
+        np.testing.assert_allclose(ours, exact, rtol=0, atol=200 * eps)
+
+    targets = data.draw(st.lists(st.integers(0, d - 1), min_size=n, max_size=n))
+    loss, d_logits = attempt("cross_entropy", gradients.cross_entropy, X, targets)
+    surprises = []
+    for row, target, ours in zip(X.tolist(), targets, d_logits, strict=True):
+        total = math.fsum(map(math.exp, row))
+        surprises.append(math.log(total) - row[target])
+        exact = [(math.exp(x) / total - (i == target)) / n for i, x in enumerate(row)]
+        np.testing.assert_allclose(ours, exact, rtol=0, atol=64 * eps)
+    assert loss == pytest.approx(math.fsum(surprises) / n, abs=200 * eps)
+
+    ids = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    d_table = attempt("embedding_backward", gradients.embedding_backward, ids, X, 3)
+    exact = [[math.fsum(float(x) for i, x in zip(ids, c, strict=True) if i == k) for c in X.T] for k in range(3)]
+    np.testing.assert_allclose(d_table, exact, rtol=0, atol=64 * eps)
+
+
+def slow_softmax_rows(X):
+    return np.array([slow_softmax(row) for row in X.tolist()])
+
+
+@given(st.data())
+def test_gradients_of_layers(data):
+    n, d, wide, dtype = (*(data.draw(SIZES) for _ in range(3)), data.draw(DTYPES))
+    eps = float(np.finfo(dtype).eps)
+
+    def draw(*shape):
+        return data.draw(floats(shape, MODERATE, dtype))
+
+    X, d_output, gain = draw(n, d), draw(n, d), draw(d)
+    curved = attempt("gelu_backward", layers.gelu_backward, X, d_output)
+    bent = attempt("relu_backward", layers.relu_backward, X, d_output)
+    for x, d_y, c, b in zip(*(array.ravel().tolist() for array in (X, d_output, curved, bent)), strict=True):
+        slope = (1 + math.erf(x / math.sqrt(2))) / 2 + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        assert c == pytest.approx(d_y * slope, abs=300 * eps)
+        assert b == (d_y if x > 0 else 0)
+
+    W_1, b_1, W_2, b_2 = draw(d, wide), draw(wide), draw(wide, d), draw(d)
+    given_ = X, W_1, b_1, W_2, b_2, d_output
+    found = attempt("feed_forward_backward", layers.feed_forward_backward, *given_)
+    X8, W_18, b_18, W_28, _, d8 = (array.astype(float) for array in given_)
+    before = X8 @ W_18 + b_18
+    assume(np.abs(before).min() > 1e-3)  # at the bend, rounding decides which of the two slopes it is
+    d_before = (d8 @ W_28.T) * (before > 0)
+    exact = d_before @ W_18.T, X8.T @ d_before, d_before.sum(0), np.maximum(before, 0).T @ d8, d8.sum(0)
+    for ours, theirs in zip(found, exact, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e6 * eps)
+
+    d_X, d_gain, d_bias = attempt("layer_norm_backward", layers.layer_norm_backward, X, gain, d_output, 0.5)
+    np.testing.assert_allclose(d_bias, d8.sum(0), rtol=0, atol=64 * eps)
+    normal = np.array([(row - row.mean()) / math.sqrt(((row - row.mean()) ** 2).mean() + 0.5) for row in X8])
+    np.testing.assert_allclose(d_gain, (normal * d8).sum(0), rtol=0, atol=2000 * eps)
+    for row, d_row, ours in zip(X8, d8 * gain.astype(float), d_X, strict=True):
+        mean, deviation = row.mean(), math.sqrt(((row - row.mean()) ** 2).mean() + 0.5)
+        for i, x in enumerate(ours):  # by each number of the row: how all normalised numbers move with it
+            moves = [
+                ((i == j) - 1 / d) / deviation - (row[j] - mean) * (row[i] - mean) / d / deviation**3
+                for j in range(d)
+            ]
+            assert x == pytest.approx(math.fsum(d_row * moves), abs=2e4 * eps)
+
+
 @given(st.data())
 def test_tokens(data):
     tokens = data.draw(st.lists(st.text(max_size=3), min_size=1, max_size=5, unique=True))

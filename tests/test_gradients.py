@@ -529,6 +529,31 @@ def test_adamw_moves_nothing_when_one_gradient_is_wrong():
     assert not optimiser.means["a"].any()
 
 
+@pytest.mark.parametrize(
+    ("rate", "decay", "gradient"), [(1e300, 1e10, 1.0), (1e-3, 0.01, 1e200), (1e308, 0.0, 1.0)]
+)
+def test_adamw_moves_nothing_where_a_parameter_could_not_be_held(rate, decay, gradient):
+    parameters = {"a": np.full(2, 3.0), "b": np.full(2, 1e308)}
+    optimiser = AdamW(parameters, rate=rate, decay=decay)
+    with pytest.raises(ValueError, match="could reach inf, more than float64 can hold"):
+        optimiser.step({"a": np.full(2, 1.0), "b": np.full(2, -gradient)})
+    assert optimiser.steps == 0
+    assert (parameters["a"] == 3).all()
+    assert (parameters["b"] == 1e308).all()
+    assert not any(kept.any() for kept in (*optimiser.means.values(), *optimiser.squares.values()))
+    optimiser.rate = "fast"
+    with pytest.raises(TypeError, match=r"AdamW.step: rate is 'fast' \(str\); expected a number of at least 0"):
+        optimiser.step({"a": np.ones(2), "b": np.ones(2)})
+
+
+def test_adamw_does_not_forget_how_steep_it_was():
+    optimiser = AdamW({"w": np.ones(2)}, rate=1e-200, betas=(0.9, 0.0))
+    optimiser.step({"w": np.full(2, 1e140)})
+    optimiser.rate = 1e165  # the mean of the gradients is still about 1e139; their square is forgotten
+    with pytest.raises(ValueError, match="parameter 'w' could reach inf"):
+        optimiser.step({"w": np.zeros(2)})
+
+
 # bad input: the messages are asserted
 
 ONE = np.ones((3, 4))
@@ -600,6 +625,12 @@ TABLE = [
     (lambda: numerical_gradient(np.sin, ONE), TypeError, "numerical_gradient: f gave a ndarray; expected one number"),
     (lambda: numerical_gradient(lambda x: cross_entropy(x, [0, 1, 2]), ONE), TypeError, "numerical_gradient: f gave a tuple; expected one number"),
     (lambda: numerical_gradient(lambda x: None, ONE), TypeError, "numerical_gradient: f gave a NoneType; expected one number"),
+    (lambda: numerical_gradient(lambda x: "a", ONE), TypeError, "numerical_gradient: f gave a str; expected one number"),
+    (lambda: numerical_gradient(lambda x: 1j, ONE), TypeError, "numerical_gradient: f gave a complex; expected one number"),
+    (lambda: numerical_gradient(lambda x: np.nan, ONE), ValueError, "numerical_gradient: f gave nan; expected a finite number"),
+    (lambda: numerical_gradient(np.sum, 1e308), ValueError, "numerical_gradient: x and step could reach 1e+308, more than float64 can hold; use smaller ones"),
+    (lambda: numerical_gradient(np.sum, ONE, step=1e-20), ValueError, "numerical_gradient: step is 1e-20, which is lost beside 1.0 in x; use a longer one"),
+    (lambda: numerical_gradient(lambda x: 1e308 * np.sign(x), 0.0), ValueError, "numerical_gradient: the gradient could reach inf, more than float64 can hold; use a longer step"),
     # layer_norm
     (lambda: layer_norm(ONE, np.ones(3), np.ones(4)), ValueError, "layer_norm: gain has shape (3,); expected (4,), one number for each column of X"),
     (lambda: layer_norm(ONE, np.ones(4), ONE), ValueError, "layer_norm: bias has shape (3, 4); expected (4,), one number for each column of X"),
@@ -651,6 +682,13 @@ TABLE = [
     (lambda: adamw(betas=(-0.5, 0.9)), ValueError, "AdamW: betas is -0.5; expected a number from 0 to below 1"),
     (lambda: adamw(eps=0.0), ValueError, "AdamW: eps is 0.0; expected a number above 0"),
     (lambda: adamw(decay=np.nan), ValueError, "AdamW: decay is nan; expected a number of at least 0"),
+    (lambda: AdamW({"W": np.ones(2, np.float32)}, eps=1e-60), ValueError, "AdamW: eps is 1e-60; expected a number that float32 can hold"),
+    (lambda: AdamW({3: np.ones(2)}), TypeError, "AdamW: 3 names a parameter (int); expected a str"),
+    (lambda: AdamW({"W": np.ma.ones(2)}), TypeError, "AdamW: parameter 'W' is a masked array; expected a plain one (use mask= to hide keys)"),
+    (lambda: step(W=[1e200, 0.0]), ValueError, "AdamW.step: the square of gradients['W'] could reach inf, more than float64 can hold; scale the loss down"),
+    (lambda: AdamW({"W": np.ones(2, np.float32)}).step({"W": [1e30, 0.0]}), ValueError, "AdamW.step: the square of gradients['W'] could reach 1e+60, more than float32 can hold; scale the loss down"),
+    (lambda: AdamW({"W": np.ones(2)}, rate=1e300, decay=1e10).step({"W": np.ones(2)}), ValueError, "AdamW.step: parameter 'W' could reach inf, more than float64 can hold; use a smaller rate"),
+    (lambda: AdamW({"W": np.array(1.0)}, rate=1e300, decay=1e10).step({"W": 1.0}), ValueError, "AdamW.step: parameter 'W' could reach inf, more than float64 can hold; use a smaller rate"),
     (lambda: adamw().step([1.0]), TypeError, "AdamW.step: gradients is a list; expected a dict with W, b"),
     (lambda: adamw().step({"W": np.ones(2)}), ValueError, "AdamW.step: gradients has no 'b'; expected one for each parameter: W, b"),
     (lambda: step(c=np.ones(1)), ValueError, "AdamW.step: gradients has 'c', which is no parameter; expected W, b"),

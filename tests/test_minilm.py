@@ -335,6 +335,26 @@ ONE_TOKEN = "expected a word of letters that is one token, such as 'king'"
 BAD = [
     (lambda m: m.tokens(3), TypeError, "MiniLM.tokens: the text is 3 (int); expected a str"),
     (lambda m: m.values(np.ones((2, 8)), 9), ValueError, "MiniLM.values: layer is 9; expected one from 0 to 1"),
+    (
+        lambda m: m.values(np.ones((2, 9)), 0),
+        ValueError,
+        "MiniLM.values: the rows of X have 9 numbers but the layer takes 6 (X is (2, 9), the layer is (6, 6))",
+    ),
+    (
+        lambda m: m.values("a", 0),
+        TypeError,
+        "MiniLM.values: X holds <U1; expected float32, float64 or whole numbers",
+    ),
+    (
+        lambda m: m.values(np.full((2, 6), np.nan), 0),
+        ValueError,
+        "MiniLM.values: X has nan at (0, 0); expected finite numbers",
+    ),
+    (
+        lambda m: m.tokens("a\ud800"),
+        ValueError,
+        "MiniLM.tokens: the text has '\\ud800', half of a character; expected whole ones",
+    ),
     (lambda m: m.forward(None), TypeError, "MiniLM.forward: the text is None (NoneType); expected a str"),
     (lambda m: m.sentence(["a"]), TypeError, "MiniLM.sentence: the text is ['a'] (list); expected a str"),
     (

@@ -263,3 +263,12 @@ def test_the_figures_of_chapter_05_show_this_chapters_numbers():
     temperature = next(p for name, p in shown.items() if name.startswith("Curves of weight"))
     lines = [line.get_ydata() for line in temperature.axes[0].lines]
     np.testing.assert_allclose(np.sum(lines, axis=0), 1)
+
+
+def test_a_dollar_sign_begins_no_formula_and_a_long_name_is_cut_only_where_it_is_drawn():
+    name = "$x$ and $y$ for the price of one"
+    picture = pictures.heat_map({"$\\frac$": [[1.0]]}, [name])
+    assert name in picture.description
+    assert picture._repr_png_()[1:4] == b"PNG"  # as a formula, "$\frac$" stops Matplotlib
+    (label,) = picture.axes[0].get_xticklabels()
+    assert label.get_text().replace("\\$", "$") == "$x$ and $y$ for the pri…"

@@ -548,10 +548,13 @@ def test_test_command_passes_arguments_to_pytest_only(course, monkeypatch):
 def test_fuzz_runs_the_long_profile(course, monkeypatch):
     asked = []
     monkeypatch.setattr(course, "set_up", asked.append)
+    monkeypatch.setattr(course, "set_up_model", lambda: asked.append("the model"))
     monkeypatch.setattr(course, "run", lambda *arguments: asked.append(arguments) or 0)
     assert course.main(["fuzz", "-x"]) == 0
-    assert asked[0] == "requirements-test.txt"
-    assert {"pytest", "--hypothesis-profile=fuzz", "tests/test_fuzz.py", "-x"} <= set(asked[1])
+    assert asked[:2] == ["requirements-test.txt", "the model"]
+    files = {f"tests/{path.name}" for path in Path(__file__).parent.glob("test_fuzz*.py")}
+    assert {"pytest", "--hypothesis-profile=fuzz", "-x", *files} <= set(asked[2])
+    assert len(files) == 3
 
 
 @pytest.mark.parametrize("found", [True, False])

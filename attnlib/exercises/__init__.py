@@ -87,7 +87,8 @@ def find(exercise: str) -> Exercise:
     known = all_exercises()
     if not isinstance(exercise, str) or exercise not in known:
         close = difflib.get_close_matches(str(exercise).lower(), known, n=1)
-        raise ValueError(say("unknown-id", id=exercise, close=close[0] if close else ", ".join(known)))
+        asked = " ".join(str(exercise).split())[:80]
+        raise ValueError(say("unknown-id", id=asked, close=close[0] if close else ", ".join(known)))
     return known[exercise]
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from matplotlib.patches import Rectangle
 
+from attnlib.checks import require_kind
 from attnlib.explorers.controls import Slider, Text
 from attnlib.explorers.shell import Explorer, View
 from attnlib.minilm import MiniLM, MiniLMResult
@@ -29,6 +30,7 @@ def real_model(model: MiniLM) -> Explorer:
     >>> real_model(minilm.load()).sentence
     'Layer 3, head 1: "it" attends most to "animal", 0.65. "[CLS]" gets 0.12.'
     """
+    require_kind("real_model", "model", model, MiniLM, "what minilm.load() gives")
 
     @lru_cache(maxsize=8)
     def forward(text: str) -> MiniLMResult:
