@@ -136,10 +136,10 @@ def as_digits(who: str, value: Any) -> int:
 def require_room(who: str, width: float, height: float) -> None:
     """Refuse a picture that would be too large, in inches.
 
-    >>> require_room("demo", 900, 40)
+    >>> require_room("demo", 60, 40)
     Traceback (most recent call last):
     ...
-    ValueError: demo: the picture would be 900 by 40 inches; draw fewer rows, columns or parts at once
+    ValueError: demo: the picture would be 60 by 40 inches; draw fewer rows, columns or parts at once
     """
     if width * height > ROOM or max(width, height) > ROOM / 4:
         size = f"{width:.0f} by {height:.0f} inches"

@@ -196,6 +196,7 @@ TABLE = [
     (lambda: pictures.heat_map({"w": [[1.0]]}, ["a"], sides=("rows",)), ValueError, "heat_map: sides has 1 texts; expected 2"),
     (lambda: pictures.heat_map({"w": np.ones((300, 300))}, ["a"] * 300), ValueError, "heat_map: the picture would be 257 by 188 inches; draw fewer rows, columns or parts at once"),
     (lambda: pictures.bars({"w": [1.0, 2.0]}, ["a"]), ValueError, "bars: there are 1 labels for 2 numbers of 'w'; each needs one name"),
+    (lambda: pictures.bars({"w": [1.0] * 400}, ["a"] * 400), ValueError, "bars: the picture would be 301 by 3 inches; draw fewer rows, columns or parts at once"),
     (lambda: pictures.bars({"w": [1.0]}, ["a"], colours=["key", "key"]), ValueError, "bars: there are 2 colours for 1 groups; each needs one"),
     (lambda: pictures.bars({"w": [1.0]}, ["a"], colours=["red"]), ValueError, "bars: a colour is 'red'; expected one of 'query', 'key', 'value', 'scores', 'weights', 'output'"),
     (lambda: curves(y=[1.0]), ValueError, "curves: 'line' has 1 numbers but x has 2; each needs its own"),
