@@ -21,11 +21,12 @@ DIGITS = 9
 
 
 def written(text: str, longest: int = 24) -> str:
-    r"""Give a text as it is drawn: cut where it is longer, and with no formula between two dollar signs.
+    r"""Give a text as it is drawn: cut where it is longer, with no control signs and no formula between dollars.
 
     >>> written("the longest word of the whole sentence"), written("$5")
     ('the longest word of the…', '\\$5')
     """
+    text = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
     text = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
     return text.replace("$", r"\$")
 

@@ -272,3 +272,4 @@ def test_a_dollar_sign_begins_no_formula_and_a_long_name_is_cut_only_where_it_is
     assert picture._repr_png_()[1:4] == b"PNG"  # as a formula, "$\frac$" stops Matplotlib
     (label,) = picture.axes[0].get_xticklabels()
     assert label.get_text().replace("\\$", "$") == "$x$ and $y$ for the pri…"
+    assert pictures.bars({"a": [1.0]}, ["\x7f\x00b"])._repr_png_()[1:4] == b"PNG"  # control signs have no glyph
