@@ -122,9 +122,7 @@ class AdamW:
             checked[name] = gradient.astype(parameter.dtype, copy=False)
             steepest = max(steepest, size)
         rate = as_real(who, "rate", self.rate, RATE)
-        longest = rate * (
-            steepest / self.eps + 1
-        )  # no step is longer: the mean of gradients is no longer than they
+        longest = rate * (steepest / self.eps + 1)  # no step is longer: no mean of gradients is longer than they
         for name, parameter in self.parameters.items():
             reach = abs(1 - rate * self.decay) * (length_of_all(parameter) + 1) + longest
             if not reach < MODERATE:

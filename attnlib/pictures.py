@@ -59,6 +59,7 @@ scale = PROJECTOR if os.environ.get("ATTNLIB_PROJECTOR") == "1" else 1.0
 """how large pictures are drawn from now on; `attnlib.projector()` sets it"""
 
 LINES = ("-", "--", ":", "-.", (0, (1, 3)), (0, (5, 1, 1, 1, 1, 1)))
+TINY = 1e-100  # what is shorter is a point: its square could not be held
 HATCHES = ("", "//", "..", "xx", "--", "\\\\")
 TITLE, AXIS = 80, 40
 """characters that are drawn of a title, and of the name of an axis or a line; the picture's words have all"""
@@ -501,9 +502,7 @@ def curves(
     """
     who = "curves"
     log, marks = as_one_of(who, "log", log, ("", "x", "y", "xy")), as_flag(who, "marks", marks)
-    xlabel, ylabel, title = (
-        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
-    )
+    xlabel, ylabel, title = _as_texts(who, xlabel=xlabel, ylabel=ylabel, title=title)
     xs = as_drawn(who, "x", x, ("n",), MOST_DRAWN, positive="x" in log)
     ys = {
         label: as_drawn(who, repr(label), values, ("n",), MOST_DRAWN, positive="y" in log)
@@ -790,14 +789,12 @@ def plane(
     for move in moves:
         _as_pair(who, "a move", move, list(points))
     for end in [] if angle is None else _as_pair(who, "angle", angle, list(points)):
-        if not points[end].any():
-            raise ValueError(f"{who}: {end!r} is all zeros; it has no direction, and makes no angle")
+        if np.abs(points[end]).max() < TINY:
+            raise ValueError(f"{who}: {end!r} has no length, so no direction; it makes no angle")
     for corner in as_names(who, "outline", outline):
         as_one_of(who, "a corner of outline", corner, list(points))
     origin = as_flag(who, "origin", origin)
-    xlabel, ylabel, title = (
-        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
-    )
+    xlabel, ylabel, title = _as_texts(who, xlabel=xlabel, ylabel=ylabel, title=title)
     spoken = ", ".join(f"{label} ({figure_of(x, 2)}, {figure_of(y, 2)})" for label, (x, y) in points.items())
     with look():
         picture = Picture(6.6, 4.6, f"Vectors in the plane. {spoken}")
@@ -808,7 +805,8 @@ def plane(
         around = np.array([*points.values(), *([np.zeros(2)] if origin else [])])
         low, high = around.min(axis=0), around.max(axis=0)
         room = max((high - low)[0] * 1.7 / 6.0, (high - low)[1] * 1.4 / 4.0) / 2  # data units per inch, halved
-        room = room or 0.5  # a single point
+        if room < max(TINY, 1e-9 * float(np.abs(around).max())):
+            room = 0.5  # a single point, or points too close to be told apart
         centre = (low + high) / 2
         axes.set(xlim=centre[0] + room * np.array([-6, 6]), ylim=centre[1] + room * np.array([-4, 4]))
         axes.set_aspect("equal")
@@ -825,9 +823,7 @@ def stripes(matrix: ArrayLike, *, xlabel: str, ylabel: str, title: str = "") -> 
     Matrix of 20 x 16 as colours, position (row) by column (column), from 0.00 to 0.00
     """
     who = "stripes"
-    xlabel, ylabel, title = (
-        as_text(who, name, text) for name, text in (("xlabel", xlabel), ("ylabel", ylabel), ("title", title))
-    )
+    xlabel, ylabel, title = _as_texts(who, xlabel=xlabel, ylabel=ylabel, title=title)
     numbers = as_drawn(who, "matrix", matrix, ("n", "m"))
     n, m = numbers.shape
     description = (
@@ -1097,6 +1093,11 @@ def _as_pair(who: str, name: str, value: Any, known: Sequence[str] | None = None
         raise ValueError(f"{who}: {name} has {len(pair)} texts; expected 2")
     first, second = (one if known is None else as_one_of(who, f"one of {name}", one, known) for one in pair)
     return first, second
+
+
+def _as_texts(who: str, **texts: Any) -> Iterator[str]:
+    """Give the named values, each of which must be a text."""
+    return (as_text(who, name, text) for name, text in texts.items())
 
 
 def _as_kinds(who: str, value: Any) -> list[str]:

@@ -205,7 +205,7 @@ TABLE = [
     (lambda: curves(title=3), TypeError, "curves: title is 3 (int); expected a text"),
     (lambda: pictures.plane({"a": [1, 2, 3]}), ValueError, "plane: 'a' has 3 numbers; a point of the plane has 2"),
     (lambda: pictures.plane({"a": [1, 2]}, moves=[("a", "b")]), ValueError, "plane: one of a move is 'b'; expected one of 'a'"),
-    (lambda: pictures.plane({"a": [1, 2], "b": [0, 0]}, angle=("a", "b")), ValueError, "plane: 'b' is all zeros; it has no direction, and makes no angle"),
+    (lambda: pictures.plane({"a": [1, 2], "b": [0, 0]}, angle=("a", "b")), ValueError, "plane: 'b' has no length, so no direction; it makes no angle"),
     (lambda: pictures.plane({"a": [1, 2]}, kinds={"a": "red"}), ValueError, "plane: the kind of 'a' is 'red'; expected one of 'query', 'key', 'value', 'scores', 'weights', 'output'"),
     (lambda: pictures.stripes([1.0], xlabel="x", ylabel="y"), ValueError, "stripes: matrix has shape (1,); expected (n, m), not empty"),
     (lambda: pictures.circles([[1.0, 2.0]], ["a", "b"]), ValueError, "circles: there are 2 tokens for 1 rows of matrix; each needs one name"),

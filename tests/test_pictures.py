@@ -265,6 +265,13 @@ def test_the_figures_of_chapter_05_show_this_chapters_numbers():
     np.testing.assert_allclose(np.sum(lines, axis=0), 1)
 
 
+@pytest.mark.parametrize("spread", [0.0, 1e-320, 1e-17, 1e-5])
+@pytest.mark.parametrize("middle", [0.0, 1e-320, 5.0])
+def test_points_that_lie_close_together_can_be_drawn(middle, spread):
+    points = {"a": [middle, middle], "b": [middle, middle + spread]}
+    assert pictures.plane(points, origin=False)._repr_png_()[1:4] == b"PNG"  # with no warning
+
+
 def test_a_dollar_sign_begins_no_formula_and_a_long_name_is_cut_only_where_it_is_drawn():
     name = "$x$ and $y$ for the price of one"
     picture = pictures.heat_map({"$\\frac$": [[1.0]]}, [name])
