@@ -52,7 +52,8 @@ def as_drawn(
     array = as_regular(who, name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{who}: {name} holds {array.dtype}; expected numbers")
-    if array.ndim != len(axes) or array.size == 0:
+    sizes = zip(array.shape, axes, strict=False)
+    if array.ndim != len(axes) or array.size == 0 or any(a.isdigit() and n != int(a) for n, a in sizes):
         wanted = f"({', '.join(axes)}{',' * (len(axes) == 1)})"
         raise ValueError(f"{who}: {name} has shape {array.shape}; expected {wanted}, not empty")
     with np.errstate(over="ignore"):

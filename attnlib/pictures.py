@@ -31,7 +31,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
-from attnlib.checks import as_count, as_flag, first_true, require_kind
+from attnlib.checks import as_count, as_flag, brief, first_true, require_kind
 from attnlib.drawable import (
     MOST_DRAWN,
     as_digits,
@@ -779,9 +779,6 @@ def plane(
         label: as_drawn(who, repr(label), vector, ("2",))
         for label, vector in as_parts(who, "vectors", vectors).items()
     }
-    for label, point in points.items():
-        if point.shape != (2,):
-            raise ValueError(f"{who}: {label!r} has {len(point)} numbers; a point of the plane has 2")
     if kinds is not None:
         for label, kind in as_parts(who, "kinds", kinds).items():
             as_one_of(who, f"the kind of {label!r}", kind, list(COLOURS))
@@ -984,6 +981,7 @@ def calculation(
     *,
     about: str,
     size: tuple[float, float] | None = None,
+    who: str = "calculation",
 ) -> Picture:
     """Draw matrices side by side with signs between them, the cells that take part framed.
 
@@ -993,6 +991,7 @@ def calculation(
     signs : one between each two of them
     about : the first words of the description
     size : width and height in inches; as much as it needs if not given
+    who : in whose name to complain
 
     Examples
     --------
@@ -1006,6 +1005,7 @@ def calculation(
     tallest = CELL_HEIGHT * max(matrix.shape[0] for matrix in matrices)
     margin = 1.05 if any(term.rows for term in terms) else 0.25
     width, height = size or (margin + needed + 0.25, 1.25 + tallest)
+    require_room(who, width, height)
     with look():
         picture, _ = panels(width, height, ". ".join([about, *spoken]))
         x, middle = margin + (width - 0.25 - margin - needed) / 2, (height - 0.15) / 2
@@ -1066,6 +1066,11 @@ def matrix_product(
         as_one_of(who, "a kind", kind, list(COLOURS))
     row = _as_place(who, "row", row, tokens)
     column = None if column is None else _as_place(who, "column", column, columns)
+    if size is not None:
+        width, height = as_drawn(who, "size", size, ("2",)).tolist()
+        if min(width, height) < 1:
+            raise ValueError(f"{who}: size is {brief(size)}; expected a width and a height of at least 1 inch")
+        size = width, height
     met = "every column" if column is None else f"column {columns[column]}"
     down = (np.arange(a.shape[0]) == row)[:, None]  # (n, 1)
     across = np.arange(b.shape[1]) == column if column is not None else np.ones(b.shape[1], bool)  # (m,)
@@ -1075,7 +1080,7 @@ def matrix_product(
         Term(names[2], a @ b, kinds[2], down & across, columns=columns),
     ]
     about = f"Product, {names[0]} times {names[1]} gives {names[2]}, row {tokens[row]} by {met}"
-    return calculation(terms, ["·", "="], about=about, size=size)
+    return calculation(terms, ["·", "="], about=about, size=size, who=who)
 
 
 def _as_place(who: str, name: str, value: Any, names: Sequence[str]) -> int:

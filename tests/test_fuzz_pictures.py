@@ -75,6 +75,7 @@ CALLS = {
         "kinds": st.tuples(KIND, KIND, KIND),
         "row": COUNT,
         "column": st.one_of(st.none(), COUNT),
+        "size": st.one_of(st.none(), st.tuples(st.floats(0.5, 12), st.floats(0.5, 12))),
     },
     "arcs": {"weights": ROW, "tokens": NAMES, "query": COUNT, "title": TEXT},
 }
